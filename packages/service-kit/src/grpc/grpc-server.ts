@@ -1,0 +1,101 @@
+import type { DescService } from '@bufbuild/protobuf';
+import * as grpc from '@grpc/grpc-js';
+import { AppError } from '../errors/app-error.js';
+import type { Logger } from '../logging/logger.js';
+import type { Metrics } from '../metrics/metrics.js';
+import type { AnyOperation, AnyStreamOperation } from '../operation.js';
+import { addHealth, addReflection } from './grpc-operations.js';
+import { methodHandlers } from './method-handlers.js';
+import { serviceDefinition } from './service-definition.js';
+
+/** How a method is carried: the operation, and where its input and output sit in the messages. */
+export interface GrpcMethod {
+  readonly operation?: AnyOperation;
+  readonly stream?: AnyStreamOperation;
+  /** Default: the request's JSON form as it is. */
+  readonly input?: (request: Record<string, unknown>) => unknown;
+  /** Default: the operation's output as it is. */
+  readonly output?: (output: never) => object;
+}
+
+export interface GrpcServiceBinding {
+  readonly service: DescService;
+  /** By method name as in the contract: `Discover`. All of them: a missing one fails the start. */
+  readonly methods: Readonly<Record<string, GrpcMethod>>;
+}
+
+export interface GrpcServerOptions {
+  readonly services: readonly GrpcServiceBinding[];
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Default 64 KiB; a longer message is RESOURCE_EXHAUSTED. */
+  readonly maxMessageBytes?: number;
+  /** Used when the caller gave no sooner deadline; for a stream until its first item is asked for. Default 20,000 ms. */
+  readonly deadlineMs?: number;
+  /** The source of a stream whose reader takes nothing for this long is returned. Default 10,000 ms. */
+  readonly slowReaderMs?: number;
+}
+
+export interface RunningGrpcServer {
+  listen(port: number, host: string): Promise<number>;
+  /** What `grpc.health.v1.Health` answers, for the server and for each of its services. */
+  setServing(serving: boolean): void;
+  /** Ends open streams with UNAVAILABLE, lets calls finish within the grace, then forces. Called again, the shorter grace counts. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** A gRPC server for operations, with health and reflection. */
+export function createGrpcServer(options: GrpcServerOptions): RunningGrpcServer {
+  const server = new grpc.Server({
+    'grpc.max_receive_message_length': options.maxMessageBytes ?? 64 * 1024,
+    // A client that vanished without a word would hold its streams for ever.
+    'grpc.keepalive_time_ms': 30_000,
+    'grpc.keepalive_timeout_ms': 10_000,
+    'grpc.enable_channelz': 0,
+  });
+  const closing = new AbortController();
+  for (const binding of options.services) {
+    server.addService(serviceDefinition(binding.service), methodHandlers(binding, { ...options, closing: closing.signal }));
+  }
+  const services = options.services.map(({ service }) => service);
+  const health = addHealth(server, services, closing.signal);
+  addReflection(server, services, closing.signal);
+  let closed: Promise<void> | undefined;
+  return {
+    listen: (port, host) => bind(server, `${host.includes(':') ? `[${host}]` : host}:${String(port)}`),
+    setServing: health.setServing,
+    close: (graceMs) => {
+      health.setServing(false);
+      // Shutting down waits for every open stream; ours would stay for ever.
+      closing.abort(new AppError('unavailable', 'The service is shutting down.', { code: 'shutting_down' }));
+      const done = (closed ??= shutDown(server));
+      return new Promise((resolve) => {
+        const force = setTimeout(() => {
+          server.forceShutdown();
+          resolve();
+        }, graceMs);
+        void done.then(() => {
+          clearTimeout(force);
+          resolve();
+        });
+      });
+    },
+  };
+}
+
+function bind(server: grpc.Server, address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, grpc.ServerCredentials.createInsecure(), (error, port) => {
+      if (error === null) resolve(port);
+      else reject(error);
+    });
+  });
+}
+
+function shutDown(server: grpc.Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.tryShutdown(() => {
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,99 @@
+import type { ServerResponse } from 'node:http';
+import type { Express, Request, Response } from 'express';
+import { AppError } from '../errors/app-error.js';
+import { validate } from '../errors/validate.js';
+import type { Logger } from '../logging/logger.js';
+import type { Metrics } from '../metrics/metrics.js';
+import { isPromiseLike } from '../streams/with-signal.js';
+import { HttpCall } from './call-context.js';
+import { fromHttpLibrary, logFailure, sendProblem } from './problem-response.js';
+import { readJsonBody } from './read-json-body.js';
+import type { HttpAnswer, HttpRoute } from './routes.js';
+
+const MAX_BODY_BYTES = 64 * 1024;
+const DEADLINE_MS = 20_000;
+
+export interface ServeOptions {
+  readonly routes: readonly HttpRoute[];
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly maxBodyBytes?: number;
+  readonly deadlineMs?: number;
+}
+
+/** Mounts operations, and for each of their paths what OPTIONS and the methods it does not know answer. */
+export function mountRoutes(app: Express, options: ServeOptions): void {
+  const paths = new Map<string, Set<string>>();
+  for (const route of options.routes) {
+    const methods = paths.get(route.path) ?? new Set();
+    methods.add(route.method.toUpperCase());
+    paths.set(route.path, methods);
+    app[route.method](route.path, (request: Request, response: Response) => serve(route, request, response, options));
+  }
+  for (const [path, methods] of paths) mountAllow(app, path, methods);
+}
+
+/** What a path answers to OPTIONS and to methods that it does not know; to be mounted after those it knows. */
+export function mountAllow(app: Express, path: string, methods: ReadonlySet<string>): void {
+  const allow = [...methods, ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  app.all(path, (request: Request, response: Response) => {
+    response.setHeader('Allow', allow);
+    if (request.method !== 'OPTIONS') throw new AppError('method_not_allowed', `This path knows ${allow}.`);
+    response.status(204).end();
+  });
+}
+
+async function serve(route: HttpRoute, request: Request, response: Response, options: ServeOptions): Promise<void> {
+  const started = performance.now();
+  const requestId = response.locals['requestId'] as string;
+  let status = 500;
+  try {
+    const input = route.input({
+      params: request.params as Record<string, string>,
+      query: queryOf(request.url),
+      body: await bodyOf(route, request, options.maxBodyBytes ?? MAX_BODY_BYTES),
+    });
+    const call = new HttpCall(request, response, requestId, options.deadlineMs ?? DEADLINE_MS);
+    const work: unknown = route.operation.handle(validate(route.operation.input, input), call);
+    const output = (isPromiseLike(work) ? await call.within(work) : work) as never;
+    const answer: HttpAnswer = route.answer?.(output) ?? { status: 200, body: output };
+    sendAnswer(response, answer);
+    status = answer.status;
+  } catch (thrown) {
+    const error = fromHttpLibrary(thrown, response.destroyed);
+    status = error.status;
+    logFailure(options.logger, request, error, requestId);
+    sendProblem(response, error, requestId);
+  } finally {
+    options.metrics.httpRequest(request.method, route.path, status, (performance.now() - started) / 1_000);
+  }
+}
+
+function queryOf(url: string): URLSearchParams {
+  const at = url.indexOf('?');
+  return new URLSearchParams(at === -1 ? '' : url.slice(at + 1));
+}
+
+async function bodyOf(route: HttpRoute, request: Request, limitBytes: number): Promise<unknown> {
+  if (route.body === undefined) return undefined;
+  // A middleware of the service may have read it already.
+  const body = (request.body as unknown) ?? (await readJsonBody(request, limitBytes));
+  if (body === undefined && route.body === 'required') {
+    throw new AppError('invalid_request', 'A JSON body is required.', { errors: [{ path: '', message: 'required' }] });
+  }
+  return body;
+}
+
+/** Sends an answer in one piece; nothing is sent when it cannot be written as JSON. */
+export function sendAnswer(response: ServerResponse, answer: HttpAnswer): void {
+  const text = typeof answer.body === 'object' ? JSON.stringify(answer.body) : answer.body;
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
+  response.statusCode = answer.status;
+  if (text === undefined) {
+    response.end();
+    return;
+  }
+  if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
+}
