@@ -1,0 +1,397 @@
+import { AppError, quoteList, silentLogger, type Logger } from '@parley/service-kit';
+import { createAgreementKeeper, type AgreementEvent, type AgreementKeeper, type NegotiationCaller } from '../agreements/index.js';
+import {
+  AgreementBook,
+  httpResponderClient,
+  invokeUnder,
+  type Accepted,
+  type AgreementHandle,
+  type InvokeOptions,
+  type InvokeResponse,
+  type NegotiationResult,
+  type ResponderClient,
+} from '../initiator/index.js';
+import { offeredCapabilities } from '../negotiation/match-capabilities.js';
+import { createPeerHttp, type PeerHttp } from '../peer/index.js';
+import { grpcRegistryClient, httpRegistryClient, type RegisteredAgent, type RegistryClient } from '../registry-client/index.js';
+import type { Scalar } from '../skill.js';
+import type { Agreement, InvokeRequest } from '../wire/agreement.js';
+import type { NegotiationResponse } from '../wire/answers.js';
+import type { Manifest } from '../wire/manifest.js';
+import type { NegotiationRequest } from '../wire/negotiation.js';
+import { manifestOf } from './agent-manifest.js';
+import {
+  DEFAULT_AGENT_SETTINGS,
+  type AgentDiscoverOptions,
+  type AgentEvents,
+  type AgentOptions,
+  type AgentSettings,
+  type DirectNegotiateOptions,
+  type NegotiateAnyOptions,
+  type NegotiateThroughOptions,
+  type RegisterAgentOptions,
+} from './agent-options.js';
+import { CallRunner, type InvokeCaller } from './call-runner.js';
+import { EndNotifier } from './end-notifier.js';
+import { Negotiator } from './negotiator.js';
+import { Partners } from './partners.js';
+import { RegistryLink } from './registry-link.js';
+import { settleWithin } from './settle-within.js';
+import { TypedEvents } from './typed-events.js';
+
+type Parameters = Readonly<Record<string, Scalar>>;
+
+/** Each farewell when an agent stops: to partners, to the witness, to the registry. */
+const FAREWELL_MS = 1_000;
+
+/**
+ * One agent: registers and stays registered, finds others by what they can do, agrees with them in both roles, lets them
+ * work and works for them. Several may live in one process. Serves nothing by itself: a server calls `handleNegotiation`,
+ * `handleInvoke`, `keeper` and `agreements.peerEnded`.
+ */
+export class Agent {
+  readonly manifest: Manifest;
+  /** As responder: every agreement that is kept here. */
+  readonly keeper: AgreementKeeper;
+  /** As initiator: every agreement that is held. */
+  readonly agreements: AgreementBook;
+
+  readonly #options: AgentOptions;
+  readonly #settings: AgentSettings;
+  readonly #logger: Logger;
+  readonly #now: () => number;
+  readonly #random: () => number;
+  readonly #http: PeerHttp;
+  readonly #responder: ResponderClient;
+  readonly #negotiator: Negotiator;
+  readonly #calls: CallRunner;
+  readonly #events: TypedEvents<AgentEvents>;
+  readonly #partners: Partners;
+  readonly #endNotifier: EndNotifier;
+  readonly #clients = new Map<string, RegistryClient>();
+  readonly #links = new Map<string, RegistryLink>();
+  readonly #background = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+  #stopped: Promise<void> | undefined;
+
+  /** @throws AppError invalid_request when the manifest is not valid. */
+  constructor(options: AgentOptions) {
+    this.#options = options;
+    this.#settings = { ...DEFAULT_AGENT_SETTINGS, ...options.settings };
+    const skills = options.skills ?? [];
+    this.manifest = manifestOf(options.manifest, skills);
+    const logger = (options.logger ?? silentLogger).child({ actor: this.agentId });
+    this.#logger = logger;
+    this.#now = options.now ?? Date.now;
+    this.#random = options.random ?? Math.random;
+    this.#events = new TypedEvents(logger);
+    this.#http = createPeerHttp({ userAgent: `parley-agent/${this.agentId}`, ...options.peer });
+    this.#responder = httpResponderClient(this.#http);
+    const offered = offeredCapabilities(this.manifest);
+    this.keeper = createAgreementKeeper({
+      ...options.keeper,
+      agentId: this.agentId,
+      capabilities: () => offered,
+      logger,
+      now: this.#now,
+    });
+    this.agreements = new AgreementBook({ logger, maxAgreements: this.#settings.maxAgreements });
+    this.#negotiator = new Negotiator({
+      book: this.agreements,
+      settings: this.#settings,
+      logger,
+      deps: {
+        self: this.agentId,
+        responder: this.#responder,
+        logger,
+        now: this.#now,
+        random: this.#random,
+        background: (work) => {
+          this.#inBackground(work);
+        },
+      },
+    });
+    this.#calls = new CallRunner({
+      keeper: this.keeper,
+      skills,
+      settings: this.#settings,
+      logger,
+      now: this.#now,
+      onCall: (event) => {
+        this.#events.emit('call', event);
+      },
+    });
+    this.#endNotifier = new EndNotifier({
+      http: this.#http,
+      endpointOf: (agentId, signal) => this.#endpointOf(agentId, signal),
+      logger,
+      random: this.#random,
+    });
+    this.#partners = new Partners({
+      self: this.agentId,
+      keeper: this.keeper,
+      book: this.agreements,
+      logger,
+      absenceGraceMs: this.#settings.absenceGraceMs,
+      sharedStore: options.keeper?.store !== undefined,
+      onConnection: (registry, up) => {
+        this.#events.emit('watch', { registry, up });
+      },
+    });
+    this.keeper.onEvent((event) => {
+      this.#kept(event);
+    });
+    this.agreements.onAdd((agreement) => {
+      this.#held(agreement);
+    });
+    this.keeper.start();
+  }
+
+  get agentId(): string {
+    return this.manifest.agent_id;
+  }
+
+  /**
+   * Registers at a registry and stays registered until `stop`. Resolves with the first registration, which it tries for
+   * ever: until then the registry may be away, or the id taken.
+   * @param registryUrl several doors to one registry are separated by commas.
+   * @throws AppError when the registry refuses for good, or `options.signal` is aborted (the trying ends then).
+   */
+  async register(registryUrl: string, options: RegisterAgentOptions = {}): Promise<void> {
+    this.#ensureRunning();
+    const client = this.#client(registryUrl);
+    const link = this.#links.get(client.target) ?? this.#link(client);
+    const { signal } = options;
+    const giveUp = (): void => {
+      this.#links.delete(client.target);
+      this.#inBackground(link.lease.stop());
+    };
+    if (signal?.aborted === true) giveUp();
+    else signal?.addEventListener('abort', giveUp, { once: true });
+    try {
+      await link.lease.start();
+    } catch (error) {
+      this.#links.delete(client.target);
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /**
+   * Living agents that have all of the capabilities (`name` or `name@range`), without this one.
+   * @throws AppError when the registry cannot be asked or refuses.
+   */
+  async discover(
+    registryUrl: string,
+    requiredCapabilities: readonly string[],
+    options: AgentDiscoverOptions = {},
+  ): Promise<readonly RegisteredAgent[]> {
+    this.#ensureRunning();
+    const { includeSelf = false, exclude = [], signal, ...rest } = options;
+    const answer = await this.#client(registryUrl).discover(requiredCapabilities, {
+      ...rest,
+      exclude: includeSelf ? exclude : [...exclude, this.agentId],
+      signal: this.#signal(signal),
+    });
+    // A registry that leaves nobody out would let an agent find itself.
+    const agents = answer.agents.filter(({ agent_id }) => includeSelf || agent_id !== this.agentId);
+    this.#logger.step('discover', `Discover for ${quoteList(requiredCapabilities)} -> found ${namesOf(agents)}`, {
+      required_capabilities: requiredCapabilities,
+      found: agents.length,
+    });
+    return agents;
+  }
+
+  /**
+   * Negotiates with one responder. No agreement is a normal outcome; only misuse throws.
+   * @param targetUrl the responder's endpoint.
+   */
+  async negotiate(
+    targetUrl: string,
+    capabilities: readonly string[],
+    parameters: Parameters = {},
+    options: DirectNegotiateOptions = {},
+  ): Promise<NegotiationResult> {
+    this.#ensureRunning();
+    return this.#negotiator.direct(targetUrl, capabilities, parameters, options, this.#signal(options.signal));
+  }
+
+  /**
+   * Discovers candidates and negotiates with them, in random order, until one agrees.
+   * @throws NegotiationFailed listing every attempt; AppError when the registry cannot be asked.
+   */
+  async negotiateFirst(
+    registryUrl: string,
+    capabilities: readonly string[],
+    parameters: Parameters = {},
+    options: NegotiateAnyOptions = {},
+  ): Promise<Accepted> {
+    this.#ensureRunning();
+    const signal = this.#signal(options.signal);
+    const agents = await this.discover(registryUrl, capabilities, {
+      order: 'random',
+      limit: Math.max(32, options.maxCandidates ?? this.#settings.maxCandidates),
+      signal,
+      ...(options.labels === undefined ? {} : { labels: options.labels }),
+      ...(options.exclude === undefined ? {} : { exclude: options.exclude }),
+    });
+    const candidates = agents.map(({ agent_id: agentId, endpoint }) => ({ agentId, endpoint }));
+    return this.#negotiator.first(candidates, capabilities, parameters, options, signal);
+  }
+
+  /**
+   * Lets the registry find a responder and pass the proposal on; everything after its answer goes to the responder directly.
+   * @throws NegotiationFailed listing every attempt; AppError when the registry cannot be asked or refuses.
+   */
+  async negotiateThrough(
+    registryUrl: string,
+    capabilities: readonly string[],
+    parameters: Parameters = {},
+    options: NegotiateThroughOptions = {},
+  ): Promise<Accepted> {
+    this.#ensureRunning();
+    const client = this.#client(registryUrl);
+    return this.#negotiator.through(client, capabilities, parameters, options, this.#signal(options.signal));
+  }
+
+  /** As responder: answers a request that was checked with `negotiationRequest`. @throws AppError as the keeper does. */
+  async handleNegotiation(request: NegotiationRequest, caller: NegotiationCaller = {}): Promise<NegotiationResponse> {
+    this.#ensureRunning();
+    return this.keeper.negotiate(request, caller);
+  }
+
+  /** Lets the responder of an agreement work. @throws AppError as {@link invokeUnder} does. */
+  async invoke(
+    agreement: AgreementHandle,
+    capability: string,
+    input: Readonly<Record<string, unknown>>,
+    options: InvokeOptions = {},
+  ): Promise<InvokeResponse> {
+    return invokeUnder(this.#responder, agreement, capability, input, { ...options, signal: this.#signal(options.signal) });
+  }
+
+  /** As responder: does a piece of work that was asked for, checked with `invokeRequest`. @throws AppError */
+  async handleInvoke(request: InvokeRequest, caller: InvokeCaller): Promise<InvokeResponse> {
+    this.#ensureRunning();
+    return this.#calls.handle(request, caller);
+  }
+
+  /** Returns a function that takes the listener back. */
+  on<K extends keyof AgentEvents>(event: K, listener: (payload: AgentEvents[K]) => void): () => void {
+    return this.#events.on(event, listener);
+  }
+
+  /**
+   * Ends agreements, deregisters, lets running calls finish (`drainMs`) and closes all connections. Bounded, whoever is
+   * away; never throws. Agreements in a store that others share stay.
+   */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#end();
+    return this.#stopped;
+  }
+
+  async #end(): Promise<void> {
+    this.#stopping.abort(new AppError('unavailable', 'The agent is shutting down.', { code: 'shutting_down' }));
+    this.#partners.stop();
+    const isOwnStore = this.#options.keeper?.store === undefined;
+    await Promise.allSettled([
+      isOwnStore ? this.keeper.endFor(this.agentId, 'shutdown') : undefined,
+      this.agreements.endAll('shutdown', FAREWELL_MS),
+    ]);
+    await Promise.allSettled([
+      ...[...this.#links.values()].map((link) => link.stop(FAREWELL_MS)),
+      this.#endNotifier.stop(FAREWELL_MS),
+      this.#calls.stop(this.#settings.drainMs),
+      settleWithin([...this.#background], FAREWELL_MS),
+    ]);
+    await Promise.allSettled([this.keeper.stop(), ...[...this.#clients.values()].map((client) => client.close())]);
+    await this.#http.close();
+    this.#events.clear();
+  }
+
+  #link(client: RegistryClient): RegistryLink {
+    const { ownerToken, healthCheck } = this.#options;
+    const link = new RegistryLink({
+      client,
+      manifest: this.manifest,
+      logger: this.#logger,
+      now: this.#now,
+      random: this.#random,
+      onLease: (event) => {
+        this.#events.emit('lease', { ...event, registry: client.target });
+      },
+      ...(ownerToken === undefined ? {} : { ownerToken }),
+      ...(healthCheck === undefined ? {} : { healthCheck }),
+    });
+    this.#links.set(client.target, link);
+    return link;
+  }
+
+  #client(registryUrl: string): RegistryClient {
+    const known = this.#clients.get(registryUrl);
+    if (known !== undefined) return known;
+    const client = this.#options.registryClient?.(registryUrl) ?? this.#connect(registryUrl);
+    this.#clients.set(registryUrl, client);
+    // The first registry is the one whose registrations agreements are bound to.
+    this.#partners.watchAt(client);
+    return client;
+  }
+
+  #connect(registryUrl: string): RegistryClient {
+    const { joinToken } = this.#options;
+    const shared = { now: this.#now, random: this.#random, ...(joinToken === undefined ? {} : { joinToken }) };
+    return /^grpcs?:\/\//u.test(registryUrl) ? grpcRegistryClient(registryUrl, shared) : httpRegistryClient(registryUrl, shared);
+  }
+
+  #kept({ type, agreement, ...event }: AgreementEvent): void {
+    for (const link of this.#links.values()) link.reporter.report(agreement);
+    if (type === 'ended') this.#endNotifier.ended({ type, agreement, ...event });
+    this.#events.emit('agreement', { role: 'responder', type, agreement });
+  }
+
+  #held(agreement: AgreementHandle): void {
+    const emit = (type: 'agreed' | 'ended', snapshot: Agreement): void => {
+      this.#events.emit('agreement', { role: 'initiator', type, agreement: snapshot });
+    };
+    emit('agreed', agreement.snapshot());
+    agreement.onEnd(() => {
+      emit('ended', agreement.snapshot());
+    });
+  }
+
+  async #endpointOf(agentId: string, signal: AbortSignal): Promise<string | undefined> {
+    const [client] = this.#clients.values();
+    if (client === undefined) return undefined;
+    try {
+      return (await client.get(agentId, { signal })).agent.endpoint;
+    } catch (error) {
+      if (error instanceof AppError && error.reason === 'not_found') return undefined;
+      throw error;
+    }
+  }
+
+  #inBackground(work: Promise<void>): void {
+    this.#background.add(work);
+    void work.finally(() => this.#background.delete(work));
+  }
+
+  #signal(own: AbortSignal | undefined): AbortSignal {
+    return own === undefined ? this.#stopping.signal : AbortSignal.any([own, this.#stopping.signal]);
+  }
+
+  #ensureRunning(): void {
+    if (this.#stopping.signal.aborted) {
+      throw new AppError('unavailable', 'The agent is shutting down.', { code: 'shutting_down' });
+    }
+  }
+}
+
+const MAX_NAMED = 10;
+
+function namesOf(agents: readonly RegisteredAgent[]): string {
+  if (agents.length === 0) return 'none';
+  const named = agents.slice(0, MAX_NAMED).map(({ agent_id, endpoint }) => `${agent_id} (${endpoint})`);
+  const more = agents.length - named.length;
+  return named.join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
+}

@@ -1,0 +1,32 @@
+export { createAgreementKeeper } from './agreement-keeper.js';
+export type { AgreementRecord, EndedBy } from './agreement-record.js';
+export type {
+  AgreementStore,
+  CallClaim,
+  CallClaimResult,
+  CallUsage,
+  CommitResult,
+  ListFilter,
+  ListPage,
+  SessionCommit,
+} from './agreement-store.js';
+export type {
+  AgreementEvent,
+  AgreementEventType,
+  AgreementKeeper,
+  AgreementKeeperOptions,
+  AgreementListener,
+  AgreementPage,
+  CallReservation,
+  ConfirmInput,
+  EndInput,
+  GetInput,
+  KeeperMetrics,
+  ListInput,
+  NegotiationCaller,
+  RenewalPolicy,
+  RenewInput,
+  ReserveCallInput,
+  SuspendResult,
+} from './keeper-types.js';
+export { DEFAULT_KEEPER_SETTINGS, type KeeperSettings } from './settings.js';

@@ -1,0 +1,26 @@
+export type { CapabilityDetail, ParameterSchema, Scalar, Skill, SkillContext } from './skill.js';
+export {
+  agentId,
+  capabilityName,
+  capabilityRequirement,
+  endpointUrl,
+  plainText,
+  safeKey,
+  semanticVersion,
+  sessionId,
+  sha256Base64Url,
+  termsDigest,
+  type CapabilityRequirement,
+} from './wire/identifiers.js';
+export { compilePattern, manifestSchema, matchesType, parameterFault, parameterName, type AgentInterface, type Manifest } from './wire/manifest.js';
+export * from './wire/agreement.js';
+export * from './wire/answers.js';
+export * from './wire/negotiation.js';
+export { digestTerms, hashProof, newProof, normalTerms, proofMatches, type Proof } from './negotiation/index.js';
+export * from './agreements/index.js';
+export * from './peer/index.js';
+export * from './registry-client/index.js';
+export * from './lease/index.js';
+export * from './initiator/index.js';
+export * from './agent/index.js';
+export * from './serve/index.js';

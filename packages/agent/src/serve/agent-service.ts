@@ -1,0 +1,210 @@
+import { closeRedis, connectRedis, createMetrics, type Logger, type Metrics, type Readiness, type RunnableService, type ShutdownPhase } from '@parley/service-kit';
+import { Agent } from '../agent/agent.js';
+import type { AgentIdentity } from '../agent/agent-options.js';
+import { createRedisAgreementStore } from '../agreements/redis-store.js';
+import type { KeeperMetrics } from '../agreements/index.js';
+import type { LeaseEvent } from '../lease/index.js';
+import type { Skill } from '../skill.js';
+import type { AgentConfig } from './agent-config.js';
+import { serveAgent, type ServedAgent } from './serve-agent.js';
+
+export interface AgentServiceOptions {
+  readonly config: AgentConfig;
+  readonly logger: Logger;
+  readonly skills: readonly Skill[];
+  readonly version?: string;
+}
+
+export interface AgentServiceHandle extends RunnableService {
+  /** Set once started. */
+  readonly agent: Agent;
+  readonly httpPort: number;
+  readonly grpcPort: number;
+}
+
+/** An agent as a process: served on its ports, registered and kept registered, stopped in phases. */
+export function createAgentService(options: AgentServiceOptions): AgentServiceHandle {
+  return new AgentService(options);
+}
+
+class AgentService implements AgentServiceHandle {
+  readonly logger: Logger;
+  httpPort = 0;
+  grpcPort = 0;
+  readonly #config: AgentConfig;
+  readonly #options: AgentServiceOptions;
+  readonly #metrics: Metrics;
+  readonly #redis: ReturnType<typeof connectRedis> | undefined;
+  readonly #leaseEvents: (event: LeaseEvent) => void;
+  readonly #keeperMetrics: KeeperMetrics;
+  readonly #calls: ReturnType<typeof agentMetrics>['calls'];
+  #agent: Agent | undefined;
+  #served: ServedAgent | undefined;
+  #registered = false;
+  #draining = false;
+  readonly #registering = new AbortController();
+
+  constructor(options: AgentServiceOptions) {
+    const { config, logger } = options;
+    this.logger = logger;
+    this.#config = config;
+    this.#options = options;
+    this.#metrics = createMetrics({ service: config.AGENT_ID });
+    this.#redis = config.REDIS_URL === undefined ? undefined : connectRedis({ url: config.REDIS_URL, name: config.AGENT_ID, logger });
+    const { negotiations, ends, leases, calls } = agentMetrics(this.#metrics);
+    this.#keeperMetrics = {
+      onNegotiation: (outcome, reason) => {
+        negotiations.inc({ outcome, reason: reason ?? '' });
+      },
+      onEnd: (reason) => {
+        ends.inc({ reason });
+      },
+    };
+    this.#leaseEvents = ({ type }) => {
+      leases.inc({ type });
+      if (type === 'registered' || type === 'renewed') this.#registered = true;
+      if (type === 'lost' || type === 'taken' || type === 'unhealthy') this.#registered = false;
+    };
+    this.#calls = calls;
+  }
+
+  get agent(): Agent {
+    if (this.#agent === undefined) throw new Error('the agent has not started');
+    return this.#agent;
+  }
+
+  async start(): Promise<void> {
+    const config = this.#config;
+    // Port 0 is known only after listening, and the manifest names the port: so an agent on a free port learns it first.
+    const httpPort = config.AGENT_HTTP_PORT === 0 ? await freePort(config.AGENT_HOST) : config.AGENT_HTTP_PORT;
+    const endpoint = config.AGENT_PUBLIC_URL?.replace(/\/+$/, '') ?? `http://127.0.0.1:${String(httpPort)}`;
+    const agent = this.#createAgent(endpoint);
+    this.#agent = agent;
+    this.#observe(agent);
+    this.#served = await serveAgent(agent, {
+      httpPort,
+      grpcPort: config.AGENT_GRPC_PORT,
+      host: config.AGENT_HOST,
+      registryUrl: config.AGENT_REGISTRY_URL,
+      operatorToken: config.AGENT_OPERATOR_TOKEN,
+      logger: this.logger,
+      metrics: this.#metrics,
+      readiness: () => this.#readiness(),
+    });
+    this.httpPort = this.#served.httpPort;
+    this.grpcPort = this.#served.grpcPort ?? 0;
+    this.logger.info(`${agent.agentId} listens on http ${String(this.httpPort)} and grpc ${String(this.grpcPort)}`, {
+      http_port: this.httpPort,
+      grpc_port: this.grpcPort,
+      capabilities: agent.manifest.capabilities,
+    });
+    // The registry may come later; until then the agent serves and is not ready.
+    void this.#register(agent);
+  }
+
+  async #register(agent: Agent): Promise<void> {
+    try {
+      await agent.register(this.#config.AGENT_REGISTRY_URL, { signal: this.#registering.signal });
+    } catch (error) {
+      if (!this.#registering.signal.aborted) this.logger.error('The registry refuses this agent', { error });
+    }
+  }
+
+  #createAgent(endpoint: string): Agent {
+    const config = this.#config;
+    return new Agent({
+      manifest: identity(config, endpoint, this.#options.version),
+      skills: this.#options.skills,
+      logger: this.logger,
+      settings: { maxConcurrentCalls: config.AGENT_MAX_CONCURRENT_CALLS },
+      peer: { allowPrivateAddresses: config.AGENT_ALLOW_PRIVATE_TARGETS },
+      keeper: {
+        settings: {
+          maxAgreements: config.AGENT_MAX_AGREEMENTS,
+          agreementTtlSeconds: config.AGENT_AGREEMENT_TTL_SECONDS,
+        },
+        metrics: this.#keeperMetrics,
+        ...(this.#redis === undefined ? {} : { store: createRedisAgreementStore({ redis: this.#redis, agentId: config.AGENT_ID }) }),
+      },
+      ...(config.AGENT_OWNER_TOKEN === undefined ? {} : { ownerToken: config.AGENT_OWNER_TOKEN }),
+      ...(config.AGENT_JOIN_TOKEN === undefined ? {} : { joinToken: config.AGENT_JOIN_TOKEN }),
+    });
+  }
+
+  #observe(agent: Agent): void {
+    agent.on('lease', this.#leaseEvents);
+    agent.on('call', ({ capability, ok, durationMs }) => {
+      this.#calls.observe({ capability, ok: String(ok) }, durationMs / 1_000);
+    });
+    this.#metrics.gauge('parley_agreements_held', 'Living agreements of this agent as initiator.', () => agent.agreements.size);
+  }
+
+  #readiness(): Readiness {
+    const registry = this.#registered ? 'registered' : 'not registered';
+    return { ready: this.#registered && !this.#draining, checks: { registry, draining: this.#draining ? 'yes' : 'no' } };
+  }
+
+  shutdownPhases(): readonly ShutdownPhase[] {
+    const delayMs = this.#config.AGENT_DRAIN_DELAY_MS;
+    return [
+      {
+        name: 'not ready, deregistered',
+        timeoutMs: 9_000,
+        run: async () => {
+          this.#draining = true;
+          this.#registering.abort();
+          await this.#agent?.stop();
+        },
+      },
+      { name: 'partners notice', timeoutMs: delayMs + 500, run: () => new Promise((done) => setTimeout(done, delayMs)) },
+      { name: 'requests in flight', timeoutMs: 11_000, run: () => this.#served?.close(10_000) },
+      { name: 'store', timeoutMs: 1_500, run: () => (this.#redis === undefined ? undefined : closeRedis(this.#redis)) },
+    ];
+  }
+}
+
+function identity(config: AgentConfig, endpoint: string, version: string | undefined): AgentIdentity {
+  const labels = Object.fromEntries(
+    (config.AGENT_LABELS?.split(',') ?? []).map((pair): [string, string] => {
+      const at = pair.indexOf('=');
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
+  return {
+    agentId: config.AGENT_ID,
+    name: config.AGENT_NAME,
+    endpoint,
+    ttlSeconds: config.AGENT_TTL_SECONDS,
+    ...(version === undefined ? {} : { version }),
+    ...(Object.keys(labels).length === 0 ? {} : { labels }),
+    interfaces: [
+      { protocol: 'negotiation-http', version: 'v1', url: endpoint },
+      ...(config.AGENT_PUBLIC_GRPC === undefined
+        ? []
+        : [{ protocol: 'negotiation-grpc', version: 'v1', url: `http://${config.AGENT_PUBLIC_GRPC}` }]),
+    ],
+  };
+}
+
+function agentMetrics(metrics: Metrics) {
+  return {
+    negotiations: metrics.counter('parley_negotiations_total', 'Negotiations answered, by outcome.', ['outcome', 'reason']),
+    ends: metrics.counter('parley_agreements_ended_total', 'Agreements of this agent as responder that ended, by reason.', ['reason']),
+    leases: metrics.counter('parley_lease_events_total', 'What happened to the registration.', ['type']),
+    calls: metrics.histogram('parley_call_seconds', 'Pieces of work under agreements.', ['capability', 'ok']),
+  };
+}
+
+async function freePort(host: string): Promise<number> {
+  const { createServer } = await import('node:net');
+  const server = createServer();
+  const port = await new Promise<number>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, host, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,3 @@
+export { agentEnv, readAgentConfig, type AgentConfig, type AgentDefaults } from './agent-config.js';
+export { createAgentService, type AgentServiceHandle, type AgentServiceOptions } from './agent-service.js';
+export { serveAgent, type ServeAgentOptions, type ServedAgent } from './serve-agent.js';

@@ -1,0 +1,98 @@
+import { contract } from '@parley/proto';
+import {
+  createGrpcServer,
+  createHttpServer,
+  createMetrics,
+  mountOperations,
+  openApiDocument,
+  silentLogger,
+  type Logger,
+  type Metrics,
+  type Readiness,
+} from '@parley/service-kit';
+import type { Agent } from '../agent/agent.js';
+import { agentBindings } from './agent-bindings.js';
+import { agentOperations } from './agent-operations.js';
+import { agentRoutes } from './agent-routes.js';
+
+export interface ServeAgentOptions {
+  /** 0 takes a free port. Default 0. */
+  readonly httpPort?: number;
+  /** 0 takes a free port; absent: not served over gRPC. */
+  readonly grpcPort?: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Where work is delegated from. Default http://127.0.0.1:8000. */
+  readonly registryUrl?: string;
+  /** When set, listing agreements and delegating need it as a bearer. */
+  readonly operatorToken?: string | undefined;
+  readonly logger?: Logger;
+  /** Default: metrics of its own. */
+  readonly metrics?: Metrics;
+  /** Default: ready as long as it serves. */
+  readonly readiness?: () => Readiness;
+}
+
+export interface ServedAgent {
+  readonly httpUrl: string;
+  readonly httpPort: number;
+  /** Undefined when it is not served over gRPC. */
+  readonly grpcPort: number | undefined;
+  /** Takes nothing new, lets what is in flight finish within the grace (default 10,000 ms), then forces. Stops no agent. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/**
+ * Lets others reach an agent: `POST /negotiate`, its agreements, `POST /invoke` and `POST /delegate` over HTTP/JSON, the
+ * same over gRPC, and health, readiness, metrics and OpenAPI.
+ * @throws when a port is taken.
+ */
+export async function serveAgent(agent: Agent, options: ServeAgentOptions = {}): Promise<ServedAgent> {
+  const { httpPort = 0, grpcPort, host = '127.0.0.1', logger = silentLogger } = options;
+  const metrics = options.metrics ?? createMetrics({ service: agent.agentId, processMetrics: false });
+  const operations = agentOperations({
+    agent,
+    registryUrl: options.registryUrl ?? 'http://127.0.0.1:8000',
+    operatorToken: options.operatorToken,
+  });
+  const routes = agentRoutes(operations);
+  const document = openApiDocument({
+    title: `Parley agent ${agent.agentId}`,
+    version: '0.1.0',
+    description: 'Negotiates agreements and works under them.',
+    registry: contract,
+    routes,
+  });
+  const http = createHttpServer({
+    routes,
+    logger,
+    metrics,
+    deadlineMs: 130_000,
+    extend: (app) => {
+      mountOperations(app, {
+        metrics,
+        readiness: options.readiness ?? (() => ({ ready: true, checks: {} })),
+        openapi: () => document,
+      });
+    },
+  });
+  const port = await http.listen(httpPort, host);
+  const grpc = createGrpcServer({ services: agentBindings(operations), logger, metrics, deadlineMs: 130_000 });
+  let boundGrpc: number | undefined;
+  try {
+    boundGrpc = grpcPort === undefined ? undefined : await grpc.listen(grpcPort, host);
+  } catch (error) {
+    await http.close(0);
+    throw error;
+  }
+  grpc.setServing(true);
+  return {
+    httpUrl: `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${String(port)}`,
+    httpPort: port,
+    grpcPort: boundGrpc,
+    close: async (graceMs = 10_000) => {
+      grpc.setServing(false);
+      await Promise.all([http.close(graceMs), boundGrpc === undefined ? undefined : grpc.close(graceMs)]);
+    },
+  };
+}
