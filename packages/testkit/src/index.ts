@@ -1,0 +1,9 @@
+export { startDripServer, startSilentListener, type BadPeer, type DripServerOptions } from './bad-peers.js';
+export { endEverything, onTestsEnd } from './children.js';
+export { composeStack, dockerEngineVersion, type ComposeStack, type ComposeStackOptions } from './compose-stack.js';
+export { findRedisServer } from './find-redis.js';
+export { freePort } from './free-port.js';
+export { isAlive } from './is-alive.js';
+export { startProcess, type ProcessExit, type RunningProcess, type StartProcessOptions } from './start-process.js';
+export { startRedis, type RedisServer, type StartRedisOptions } from './start-redis.js';
+export { eventually, waitFor, type WaitOptions } from './wait-for.js';

@@ -1,0 +1,119 @@
+#!/usr/bin/env node
+/**
+ * Runs every check and test, or those that are named: `npm test`, `npm test -- unit integration`.
+ * The last line is always `N passed, N failed, N skipped`; the exit code is 0 only without a failure.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { contractsAreCompatible, generatedIsFresh } from './lib/proto-checks.mjs';
+import { closingLine, countJestResult, NOTHING, ONE_FAILED, ONE_PASSED, ONE_SKIPPED, total } from './lib/tally.mjs';
+import { read, root, run, useProjectNode } from './lib/workspace.mjs';
+
+useProjectNode();
+
+const results = join(root, '.parley', 'test-results');
+const containersRequired = process.env.REQUIRE_CONTAINERS === '1';
+const JEST_ENV = { NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' };
+const OTHER_SUITES = ['tests/integration/', 'tests/compose/'];
+
+/** In this order; a step gives counts, true or false, or the reason why it was left out. */
+const STEPS = {
+  generated: generatedIsFresh,
+  'proto-lint': () => succeeds('buf', ['lint']),
+  'proto-breaking': contractsAreCompatible,
+  build: () => succeeds('tsc', ['-b']),
+  types: () => succeeds('tsc', ['-p', 'tsconfig.tests.json']),
+  lint: () => succeeds('eslint', ['.', '--max-warnings', '0']),
+  format: () => succeeds('prettier', ['--check', '--log-level', 'warn', '.']),
+  unit: () =>
+    jest('unit', [
+      '--testPathIgnorePatterns',
+      '/node_modules/',
+      '/dist/',
+      ...OTHER_SUITES.map((one) => `<rootDir>/${one}`),
+    ]),
+  integration: () => jest('integration', ['--runInBand', '--testPathPatterns', '^.*/tests/integration/']),
+  compose: () => {
+    if (!hasTests('tests/compose')) return { ...NOTHING };
+    const reason = engineMissing();
+    if (reason === undefined) return jest('compose', ['--runInBand', '--testPathPatterns', '^.*/tests/compose/']);
+    if (!containersRequired) return `${reason} (REQUIRE_CONTAINERS=1 makes this a failure)`;
+    console.error(`${reason}, and REQUIRE_CONTAINERS=1 is set`);
+    return false;
+  },
+};
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !Object.hasOwn(STEPS, name));
+if (unknown.length > 0) {
+  console.error(`No such suite: ${unknown.join(', ')}. There are: ${Object.keys(STEPS).join(', ')}`);
+  process.exit(2);
+}
+
+/** @type {{ name: string, counts: import('./lib/tally.mjs').Counts, reason?: string }[]} */
+const outcomes = [];
+for (const [name, step] of Object.entries(STEPS)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  console.log(`\n== ${name}`);
+  const began = performance.now();
+  const outcome = await attempt(name, step);
+  outcomes.push(outcome);
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.log(`== ${name}: ${outcome.reason ?? closingLine(outcome.counts)} (${seconds} s)`);
+}
+
+const sum = total(outcomes.map((outcome) => outcome.counts));
+console.log('');
+for (const { name, counts } of outcomes) if (counts.failed > 0) console.log(`failed: ${name}`);
+for (const { name, reason } of outcomes) if (reason !== undefined) console.log(`skipped: ${name}: ${reason}`);
+console.log(closingLine(sum));
+process.exitCode = sum.failed > 0 ? 1 : 0;
+
+async function attempt(name, step) {
+  try {
+    const result = await step();
+    if (typeof result === 'string') return { name, counts: ONE_SKIPPED, reason: result };
+    if (typeof result === 'boolean') return { name, counts: result ? ONE_PASSED : ONE_FAILED };
+    return { name, counts: result };
+  } catch (error) {
+    console.error(error.message);
+    return { name, counts: ONE_FAILED };
+  }
+}
+
+async function succeeds(program, args) {
+  return (await run(program, args)) === 0;
+}
+
+async function jest(name, args) {
+  // Its own words say what is missing; the tests that need it would only time out one by one.
+  const redis = read(process.execPath, [join(root, 'scripts', 'ensure-redis.mjs')], { timeoutMs: 600_000 }).trim();
+  mkdirSync(results, { recursive: true });
+  const file = join(results, `${name}.json`);
+  rmSync(file, { force: true });
+  const code = await run(
+    process.execPath,
+    [
+      join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
+      ...['--ci', '--passWithNoTests', '--maxWorkers', '2', '--json', '--outputFile', file, ...args],
+    ],
+    { env: { ...JEST_ENV, REDIS_SERVER_BIN: redis }, timeoutMs: 1_800_000 },
+  );
+  return countJestResult(existsSync(file) ? readFileSync(file, 'utf8') : undefined, code);
+}
+
+function hasTests(folder) {
+  const path = join(root, folder);
+  return existsSync(path) && readdirSync(path, { recursive: true }).some((name) => name.endsWith('.test.ts'));
+}
+
+/** Why there is no engine, or undefined when one answers. */
+function engineMissing() {
+  try {
+    read('docker', ['version', '--format', '{{.Server.Version}}'], { timeoutMs: 10_000 });
+    read('docker', ['compose', 'version'], { timeoutMs: 10_000 });
+    return undefined;
+  } catch (error) {
+    return `no Docker engine with compose answers: ${error.message}`;
+  }
+}
