@@ -41,10 +41,7 @@ async function route(agent: Agent, request: JsonRequest): Promise<JsonAnswer> {
   }
   if (method === 'DELETE') {
     const reason = (query.get('reason') ?? 'released_by_initiator') as EndReason;
-    if (agent.agreements.get(id) !== undefined) {
-      return { status: 200, body: { agreement: agent.agreements.peerEnded(id, { proof, reason }) } };
-    }
-    return { status: 200, body: { agreement: await agent.keeper.end(id, { proof, reason }) } };
+    return { status: 200, body: { agreement: await agent.handleEnd(id, { proof, reason }) } };
   }
   return { status: 200, body: { agreement: await agent.keeper.get(id, { proof }) } };
 }

@@ -4,6 +4,14 @@ import { validate } from '@parley/service-kit';
 import * as api from './index.js';
 import { codeReview, skillsByName, summarize, translate } from './index.js';
 
+const refusalOf = (work: () => unknown): unknown => {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+};
+
 describe('skillsByName', () => {
   it('gives the skills in the order of their names, each once', () => {
     expect(skillsByName(['code_review', 'translate', 'code_review'])).toEqual([codeReview, translate]);
@@ -12,13 +20,11 @@ describe('skillsByName', () => {
   });
 
   it.each([['paint'], ['__proto__'], [''], ['Translate']])('refuses %p, naming what there is', (name) => {
-    expect(() => skillsByName(['translate', name])).toThrow(
-      expect.objectContaining({
-        reason: 'invalid_request',
-        code: 'unknown_skill',
-        message: `No such skill: ${JSON.stringify(name)}. There are translate, summarize, code_review.`,
-      }),
-    );
+    expect(refusalOf(() => skillsByName(['translate', name]))).toMatchObject({
+      reason: 'invalid_request',
+      code: 'unknown_skill',
+      message: `No such skill: ${JSON.stringify(name)}. There are translate, summarize, code_review.`,
+    });
   });
 });
 
@@ -44,29 +50,39 @@ describe('every skill', () => {
     async (_name, skill) => {
       const context = { parameters: { target_language: 'de' }, signal: new AbortController().signal };
       for (const input of [undefined, null, 'text', {}, { text: 1, source: 1 }, { text: 'a', source: 'a', extra: 1 }]) {
-        expect(() => validate(skill.input, input)).toThrow(expect.objectContaining({ reason: 'invalid_request' }));
+        expect(refusalOf(() => validate(skill.input, input))).toMatchObject({ reason: 'invalid_request' });
         await expect(skill.run(input, context)).rejects.toMatchObject({ reason: 'invalid_request' });
       }
     },
   );
 
-  it.each(skills.map((skill) => [skill.capability, skill] as const))('%s stops when it is aborted', async (_name, skill) => {
-    const input = skill.capability === 'code_review' ? { source: 'let a;' } : { text: 'A word.' };
-    const parameters = { target_language: 'de' };
-    await expect(skill.run(input, { parameters, signal: AbortSignal.abort() })).rejects.toMatchObject({
-      reason: 'cancelled',
-    });
-    const controller = new AbortController();
-    const running = skill.run(input, { parameters, signal: controller.signal });
-    controller.abort();
-    await expect(running).rejects.toMatchObject({ reason: 'cancelled' });
-  });
+  it.each(skills.map((skill) => [skill.capability, skill] as const))(
+    '%s stops when it is aborted',
+    async (_name, skill) => {
+      const input = skill.capability === 'code_review' ? { source: 'let a;' } : { text: 'A word.' };
+      const parameters = { target_language: 'de' };
+      await expect(skill.run(input, { parameters, signal: AbortSignal.abort() })).rejects.toMatchObject({
+        reason: 'cancelled',
+      });
+      const controller = new AbortController();
+      const running = skill.run(input, { parameters, signal: controller.signal });
+      controller.abort();
+      await expect(running).rejects.toMatchObject({ reason: 'cancelled' });
+    },
+  );
 });
 
 describe('the package', () => {
   it('exports what its readme promises', () => {
     expect(Object.keys(api)).toEqual(
-      expect.arrayContaining(['summarize', 'codeReview', 'translate', 'skillsByName', 'createCodeReview', 'defineSkill']),
+      expect.arrayContaining([
+        'summarize',
+        'codeReview',
+        'translate',
+        'skillsByName',
+        'createCodeReview',
+        'defineSkill',
+      ]),
     );
   });
 

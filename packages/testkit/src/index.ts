@@ -7,3 +7,5 @@ export { isAlive } from './is-alive.js';
 export { startProcess, type ProcessExit, type RunningProcess, type StartProcessOptions } from './start-process.js';
 export { startRedis, type RedisServer, type StartRedisOptions } from './start-redis.js';
 export { eventually, waitFor, type WaitOptions } from './wait-for.js';
+export { badBodies, oddValues } from './bad-bodies.js';
+export { problemFaults, rawRequest, sendCase, type HttpCase, type ProblemAnswer } from './expect-problem.js';

@@ -1,10 +1,10 @@
 import { AppError, validate } from '@parley/service-kit';
-import type { CapabilityDetail, Skill } from '../skill.js';
+import type { CapabilityDetail } from '../skill.js';
 import { manifestSchema, type Manifest } from '../wire/manifest.js';
-import type { AgentIdentity } from './agent-options.js';
+import type { AgentIdentity, AnySkill } from './agent-options.js';
 
 /** @throws AppError invalid_request naming every wrong field, or a capability that two skills claim. */
-export function manifestOf(identity: AgentIdentity, skills: readonly Skill[]): Manifest {
+export function manifestOf(identity: AgentIdentity, skills: readonly AnySkill[]): Manifest {
   const details = new Map<string, CapabilityDetail>();
   const given: Readonly<Record<string, CapabilityDetail>> | readonly string[] = identity.capabilities ?? [];
   if (isNames(given)) for (const name of given) details.set(name, {});

@@ -72,9 +72,13 @@ export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
   drainMs: 5_000,
 };
 
+/** Skills of different input in one list: the agent checks the input by each skill's own schema before it runs. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnySkill = Skill<any>;
+
 export interface AgentOptions {
   readonly manifest: AgentIdentity;
-  readonly skills?: readonly Skill[];
+  readonly skills?: readonly AnySkill[];
   /** Default: silent. */
   readonly logger?: Logger;
   readonly settings?: Partial<AgentSettings>;

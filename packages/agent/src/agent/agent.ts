@@ -15,7 +15,7 @@ import { offeredCapabilities } from '../negotiation/match-capabilities.js';
 import { createPeerHttp, type PeerHttp } from '../peer/index.js';
 import { grpcRegistryClient, httpRegistryClient, type RegisteredAgent, type RegistryClient } from '../registry-client/index.js';
 import type { Scalar } from '../skill.js';
-import type { Agreement, InvokeRequest } from '../wire/agreement.js';
+import type { Agreement, EndReason, InvokeRequest } from '../wire/agreement.js';
 import type { NegotiationResponse } from '../wire/answers.js';
 import type { Manifest } from '../wire/manifest.js';
 import type { NegotiationRequest } from '../wire/negotiation.js';
@@ -275,6 +275,15 @@ export class Agent {
   async handleInvoke(request: InvokeRequest, caller: InvokeCaller): Promise<InvokeResponse> {
     this.#ensureRunning();
     return this.#calls.handle(request, caller);
+  }
+
+  /**
+   * The other party of an agreement, in whichever role, ends it. Idempotent: answers the first recorded reason.
+   * @throws AppError `not_found`/`agreement_unknown`, also for whoever is no party.
+   */
+  async handleEnd(agreementId: string, input: { proof: string | undefined; reason?: EndReason | undefined }): Promise<Agreement> {
+    const isHeld = this.agreements.get(agreementId) !== undefined;
+    return isHeld ? this.agreements.peerEnded(agreementId, input) : this.keeper.end(agreementId, input);
   }
 
   /** Returns a function that takes the listener back. */

@@ -5,14 +5,13 @@ import type { InvokeResponse } from '../initiator/index.js';
 import { deadline } from '../peer/deadline.js';
 import { aborted } from '../peer/peer-errors.js';
 import { orAborted } from '../peer/wait.js';
-import type { Skill } from '../skill.js';
 import type { InvokeRequest } from '../wire/agreement.js';
-import type { AgentEvents, AgentSettings } from './agent-options.js';
+import type { AgentEvents, AgentSettings, AnySkill } from './agent-options.js';
 import { AnswerMemory } from './answer-memory.js';
 
 export interface CallRunnerOptions {
   readonly keeper: Pick<AgreementKeeper, 'reserveCall'>;
-  readonly skills: readonly Skill[];
+  readonly skills: readonly AnySkill[];
   readonly settings: Pick<
     AgentSettings,
     'maxConcurrentCalls' | 'callDeadlineMs' | 'rememberedAnswers' | 'rememberedAnswerBytes' | 'rememberAnswerMs'
@@ -37,7 +36,7 @@ interface Running {
 /** Does the work that agreements admit: each call id once, with the agreed parameters, a bounded number at a time. */
 export class CallRunner {
   readonly #options: CallRunnerOptions;
-  readonly #skills: ReadonlyMap<string, Skill>;
+  readonly #skills: ReadonlyMap<string, AnySkill>;
   readonly #running = new Map<string, Running>();
   readonly #memory: AnswerMemory;
   readonly #stopping = new AbortController();
@@ -129,7 +128,7 @@ export class CallRunner {
         code: 'capability_not_callable',
       });
     }
-    const input = validate(skill.input, request.input);
+    const input: unknown = validate(skill.input, request.input);
     const limit = deadline(this.#options.settings.callDeadlineMs, this.#stopping.signal);
     try {
       const work = Promise.resolve(skill.run(input, { parameters: applied, signal: limit.signal }));

@@ -6,6 +6,7 @@ export {
   type AgentIdentity,
   type AgentOptions,
   type AgentSettings,
+  type AnySkill,
   type DirectNegotiateOptions,
   type NegotiateAnyOptions,
   type NegotiateThroughOptions,

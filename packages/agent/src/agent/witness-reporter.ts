@@ -17,7 +17,10 @@ export interface WitnessReporterOptions {
 
 const BACKOFF = { baseMs: 200, capMs: 10_000 };
 
-/** Tells the registry what became of the agreements kept here: the latest version of each, repeated until it is taken. */
+/**
+ * Tells the registry what became of the agreements kept here: each transition in order, repeated until it is taken.
+ * A pending agreement is not told: nobody has agreed yet.
+ */
 export class WitnessReporter {
   readonly #options: WitnessReporterOptions;
   readonly #queue = new Map<string, Agreement>();
@@ -29,10 +32,8 @@ export class WitnessReporter {
   }
 
   report(agreement: Agreement): void {
-    if (this.#closing.signal.aborted) return;
-    const queued = this.#queue.get(agreement.agreement_id);
-    if (queued !== undefined && queued.version > agreement.version) return;
-    this.#queue.set(agreement.agreement_id, agreement);
+    if (this.#closing.signal.aborted || agreement.state === 'pending') return;
+    this.#queue.set(keyOf(agreement), agreement);
     const [oldest] = this.#queue.keys();
     if (this.#queue.size > (this.#options.maxQueued ?? 1_000) && oldest !== undefined) {
       this.#queue.delete(oldest);
@@ -66,8 +67,7 @@ export class WitnessReporter {
       if (agreement === undefined || signal.aborted) return;
       if (await this.#send(agreement, signal)) {
         failures = 0;
-        // What came meanwhile is newer, and stays.
-        if (this.#queue.get(agreement.agreement_id) === agreement) this.#queue.delete(agreement.agreement_id);
+        this.#queue.delete(keyOf(agreement));
       } else {
         if (failures === 0) this.#options.logger.warn(`Agreements cannot be reported to ${this.#options.client.target}; asking again`);
         await wait(backoffMs(failures, { ...BACKOFF, random: this.#options.random }), signal);
@@ -98,4 +98,8 @@ export class WitnessReporter {
 /** `not_found` is no refusal: the agent's registration may be under way again. */
 function isRefused(error: AppError): boolean {
   return ['invalid_request', 'forbidden', 'unauthenticated', 'conflict', 'payload_too_large', 'gone'].includes(error.reason);
+}
+
+function keyOf({ agreement_id: id, version }: Agreement): string {
+  return `${id} ${String(version)}`;
 }

@@ -90,10 +90,14 @@ redis.call('PEXPIRE', running, life)
 redis.call('ZADD', ended, now + life, ARGV[5])
 redis.call('PEXPIRE', ended, life)
 local keep = tonumber(ARGV[9])
-if redis.call('PTTL', session) > keep then
+local left = redis.call('PTTL', session)
+if left > keep then
   redis.call('PEXPIRE', session, keep)
   redis.call('ZADD', sessions, 'XX', now + keep, session)
+end
+if left > 0 then
   redis.call('ZADD', spare, now, session)
+  if redis.call('PTTL', spare) < keep then redis.call('PEXPIRE', spare, keep) end
 end
 if redis.call('ZCARD', ended) > tonumber(ARGV[10]) then
   local oldest = redis.call('ZPOPMIN', ended)[1]

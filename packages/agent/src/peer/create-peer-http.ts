@@ -167,17 +167,15 @@ class UndiciPeerHttp implements PeerHttp {
     if (caller.aborted) return aborted(caller);
     if (limit.aborted) return peerTimeout(timeoutMs, error);
     if (error instanceof AppError) return error;
-    const code = (error as { code?: unknown }).code;
-    if (typeof code === 'string') {
-      if (INVALID_ANSWER_CODES.some((prefix) => code.startsWith(prefix))) return invalidAnswer('it is not HTTP', error);
-      return peerUnreachable(error);
-    }
-    if (error instanceof AggregateError) return peerUnreachable(error);
-    return AppError.from(error);
+    const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
+    if (name === 'HTTPParserError' || NOT_HTTP_CODES.has(code)) return invalidAnswer('it is not HTTP', error);
+    // Our own mistake, such as a header that cannot be sent.
+    if (code === 'UND_ERR_INVALID_ARG' || typeof code !== 'string') return AppError.from(error);
+    return peerUnreachable(error);
   }
 }
 
-const INVALID_ANSWER_CODES = ['HPE_', 'UND_ERR_HTTP_PARSER', 'UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'];
+const NOT_HTTP_CODES = new Set<unknown>(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH']);
 
 function parseTarget(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -1,5 +1,5 @@
 import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { isIP, Socket, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { isAllowedAddress, targetRefused, type AddressPolicy } from './check-address.js';
 
@@ -34,7 +34,8 @@ export function guardedConnector(options: GuardedConnectorOptions): GuardedConne
       }
       open(target, (...outcome) => {
         const [, socket] = outcome;
-        if (socket !== null) {
+        // On failure it is absent, whatever the types say.
+        if (socket instanceof Socket) {
           socket.on('error', (error: Error) => {
             if (hasAnswered(socket)) reused.add(error);
           });

@@ -51,11 +51,13 @@ export function errorOfAnswer(status: number, headers: IncomingHttpHeaders, byte
     body = undefined;
   }
   const error = fromProblem(status, body);
-  if (error.errors.length === 0 && (body === undefined || error.retryAfterSeconds !== undefined)) {
-    const seconds = retryAfter(headers['retry-after']);
-    if (seconds !== undefined) return withRetryAfter(error, seconds);
-  }
-  return error;
+  const seconds = retryAfter(headers['retry-after']);
+  return seconds === undefined || saysWhen(body) ? error : withRetryAfter(error, seconds);
+}
+
+function saysWhen(body: unknown): boolean {
+  const { retry_after_seconds: seconds } = (body ?? {}) as { retry_after_seconds?: unknown };
+  return typeof seconds === 'number';
 }
 
 function retryAfter(header: string | undefined): number | undefined {

@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { boolEnv, ConfigError, intEnv, logFormatEnv, logLevelEnv, portEnv, ratioEnv, readEnv, secretEnv } from './env.js';
+import {
+  boolEnv,
+  ConfigError,
+  intEnv,
+  logFormatEnv,
+  logLevelEnv,
+  portEnv,
+  ratioEnv,
+  readEnv,
+  secretEnv,
+} from './env.js';
 
 const SCHEMA = z.object({
   AGENT_PORT: portEnv(8001),
@@ -60,7 +70,11 @@ describe('readEnv', () => {
   });
 
   it('names all of what is wrong without repeating a value', () => {
-    const message = refusal({ AGENT_PORT: 'sw0rdfish-port', AGENT_TOKEN: 'sw0rdfish', AGENT_LOG_LEVEL: 'sw0rdfish-level' });
+    const message = refusal({
+      AGENT_PORT: 'sw0rdfish-port',
+      AGENT_TOKEN: 'sw0rdfish',
+      AGENT_LOG_LEVEL: 'sw0rdfish-level',
+    });
     expect(message).toMatch(/AGENT_PORT: .*\n.*AGENT_TOKEN: .*\n.*AGENT_LOG_LEVEL: /);
     expect(message).not.toContain('sw0rdfish');
   });

@@ -1,12 +1,20 @@
 import { z } from 'zod';
 
 /** Reads a whole number with bounds and a default: `unit` is part of the variable's name. */
-export function intEnv(defaultValue: number, bounds: { readonly min: number; readonly max: number }): z.ZodType<number> {
+export function intEnv(
+  defaultValue: number,
+  bounds: { readonly min: number; readonly max: number },
+): z.ZodType<number> {
   return z
     .string()
     .regex(/^-?\d+$/, 'must be a whole number')
     .transform(Number)
-    .pipe(z.int().min(bounds.min, `at least ${String(bounds.min)}`).max(bounds.max, `at most ${String(bounds.max)}`))
+    .pipe(
+      z
+        .int()
+        .min(bounds.min, `at least ${String(bounds.min)}`)
+        .max(bounds.max, `at most ${String(bounds.max)}`),
+    )
     .default(defaultValue);
 }
 
@@ -30,7 +38,9 @@ export function ratioEnv(defaultValue: number): z.ZodType<number> {
 }
 
 /** A secret: at least 22 characters of what a header can carry. */
-export const secretEnv = z.string().regex(/^[\x21-\x7e]{22,256}$/, 'must be 22 to 256 visible ASCII characters without spaces');
+export const secretEnv = z
+  .string()
+  .regex(/^[\x21-\x7e]{22,256}$/, 'must be 22 to 256 visible ASCII characters without spaces');
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -40,8 +50,13 @@ export class ConfigError extends Error {
  * Reads the environment once, at the start. Blank values count as absent (compose files give them).
  * @throws ConfigError naming every wrong variable; values are not repeated, they may be secrets.
  */
-export function readEnv<T extends z.ZodObject>(schema: T, env: Readonly<Record<string, string | undefined>>): z.infer<T> {
-  const given = Object.fromEntries(Object.keys(schema.shape).map((name) => [name, env[name] === '' ? undefined : env[name]]));
+export function readEnv<T extends z.ZodObject>(
+  schema: T,
+  env: Readonly<Record<string, string | undefined>>,
+): z.infer<T> {
+  const given = Object.fromEntries(
+    Object.keys(schema.shape).map((name) => [name, env[name] === '' ? undefined : env[name]]),
+  );
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);

@@ -23,7 +23,8 @@ export function checkPlainJson(root: unknown): void {
   if (typeof root !== 'object' || root === null) return;
   const open: Visit[] = [{ value: root, parent: undefined, key: '', depth: 1 }];
   for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
-    if (visit.depth > MAX_DEPTH) throw refuse(visit.parent, visit.key, `nested deeper than ${String(MAX_DEPTH)} levels`);
+    if (visit.depth > MAX_DEPTH)
+      throw refuse(visit.parent, visit.key, `nested deeper than ${String(MAX_DEPTH)} levels`);
     const isArray = Array.isArray(visit.value);
     for (const name of Object.keys(visit.value)) {
       const key = isArray ? Number(name) : name;
@@ -31,7 +32,8 @@ export function checkPlainJson(root: unknown): void {
       if (!isArray) checkText(name, visit, key);
       const value = (visit.value as Record<string, unknown>)[name];
       if (typeof value === 'string') checkText(value, visit, key);
-      else if (typeof value === 'object' && value !== null) open.push({ value, parent: visit, key, depth: visit.depth + 1 });
+      else if (typeof value === 'object' && value !== null)
+        open.push({ value, parent: visit, key, depth: visit.depth + 1 });
     }
   }
 }

@@ -53,7 +53,9 @@ export function fromProblem(status: number, body: unknown): AppError {
   return new AppError(reason, typeof detail === 'string' && detail !== '' ? cut(detail) : fallback, {
     ...(typeof code === 'string' && /^[\w.-]{1,64}$/.test(code) ? { code } : {}),
     ...(Array.isArray(errors) ? { errors: fieldErrors(errors) } : {}),
-    ...(typeof retryAfter === 'number' && retryAfter >= 0 && Number.isFinite(retryAfter) ? { retryAfterSeconds: retryAfter } : {}),
+    ...(typeof retryAfter === 'number' && retryAfter >= 0 && Number.isFinite(retryAfter)
+      ? { retryAfterSeconds: retryAfter }
+      : {}),
   });
 }
 

@@ -117,7 +117,10 @@ describe('validate', () => {
   });
 
   it('lists at most 32 fields and counts the rest', () => {
-    const error = refusal(z.array(z.string()), Array.from({ length: 100 }, () => 1));
+    const error = refusal(
+      z.array(z.string()),
+      Array.from({ length: 100 }, () => 1),
+    );
     expect(error.errors).toHaveLength(32);
     expect(error.message).toContain('(and 99 more)');
   });

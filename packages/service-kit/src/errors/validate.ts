@@ -2,6 +2,12 @@ import { z } from 'zod';
 import { AppError, type FieldError } from './app-error.js';
 
 const MAX_FIELD_ERRORS = 32;
+
+function renamed(error: FieldError, names: Readonly<Record<string, string>>): FieldError {
+  const [field = ''] = /^\w*/.exec(error.path) ?? [];
+  const name = Object.hasOwn(names, field) ? names[field] : undefined;
+  return name === undefined ? error : { ...error, path: name + error.path.slice(field.length) };
+}
 const MAX_NAME_LENGTH = 64;
 const MAX_PATH_LENGTH = 256;
 const MAX_MESSAGE_LENGTH = 512;
@@ -55,7 +61,10 @@ function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] 
 
 function isWrongType(issue: Issue): boolean {
   if (issue.path.length > 0) return false;
-  return issue.code === 'invalid_type' || (issue.code === 'invalid_union' && issue.errors.every((one) => one.some(isWrongType)));
+  return (
+    issue.code === 'invalid_type' ||
+    (issue.code === 'invalid_union' && issue.errors.every((one) => one.some(isWrongType)))
+  );
 }
 
 function isWrongTag(issue: Issue): boolean {
@@ -80,14 +89,16 @@ function noBranchFits(branches: readonly (readonly Issue[])[]): string {
 
 /**
  * Checks input of any origin against a schema.
+ *
+ * @param names what the caller calls a field that has another name in the schema: `{required_capabilities: 'capabilities'}`.
  * @throws AppError `invalid_request` with the path of every wrong field (at most 32).
  */
-export function validate<T>(schema: z.ZodType<T>, input: unknown): T {
+export function validate<T>(schema: z.ZodType<T>, input: unknown, names: Readonly<Record<string, string>> = {}): T {
   const result = parse(schema, input);
   if (result.success) return result.data;
   const errors: FieldError[] = [];
   flatten(result.error.issues, [], errors);
-  const shown = errors.slice(0, MAX_FIELD_ERRORS);
+  const shown = errors.slice(0, MAX_FIELD_ERRORS).map((error) => renamed(error, names));
   const first = shown[0] ?? { path: '', message: 'not valid' };
   const more = errors.length > 1 ? ` (and ${String(errors.length - 1)} more)` : '';
   throw new AppError('invalid_request', `${first.path === '' ? 'The request' : first.path}: ${first.message}${more}`, {

@@ -55,7 +55,10 @@ export function createGrpcServer(options: GrpcServerOptions): RunningGrpcServer 
   });
   const closing = new AbortController();
   for (const binding of options.services) {
-    server.addService(serviceDefinition(binding.service), methodHandlers(binding, { ...options, closing: closing.signal }));
+    server.addService(
+      serviceDefinition(binding.service),
+      methodHandlers(binding, { ...options, closing: closing.signal }),
+    );
   }
   const services = options.services.map(({ service }) => service);
   const health = addHealth(server, services, closing.signal);

@@ -28,7 +28,10 @@ const DEADLINE_MS = 20_000;
 const SLOW_READER_MS = 10_000;
 
 /** @throws when a method of the service has no operation. */
-export function methodHandlers(binding: GrpcServiceBinding, options: HandlerOptions): grpc.UntypedServiceImplementation {
+export function methodHandlers(
+  binding: GrpcServiceBinding,
+  options: HandlerOptions,
+): grpc.UntypedServiceImplementation {
   const out: grpc.UntypedServiceImplementation = {};
   for (const method of binding.service.methods) {
     const bound = binding.methods[method.name];

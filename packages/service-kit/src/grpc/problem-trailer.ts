@@ -65,8 +65,13 @@ function fromTrailer(error: ServiceError): AppError | undefined {
 }
 
 function fromStatus(error: ServiceError): AppError {
-  if (error.code === 4) return new AppError('deadline_exceeded', 'The peer did not answer in time.', { code: 'peer_timeout', cause: error });
+  if (error.code === 4)
+    return new AppError('deadline_exceeded', 'The peer did not answer in time.', {
+      code: 'peer_timeout',
+      cause: error,
+    });
   if (error.code === 1) return new AppError('cancelled', 'The call was cancelled.', { cause: error });
-  if (error.code === 14) return new AppError('unavailable', 'The peer cannot be reached.', { code: 'peer_unreachable', cause: error });
+  if (error.code === 14)
+    return new AppError('unavailable', 'The peer cannot be reached.', { code: 'peer_unreachable', cause: error });
   return new AppError('bad_gateway', 'The peer answered with an error.', { code: 'peer_error', cause: error });
 }

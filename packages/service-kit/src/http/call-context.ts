@@ -65,7 +65,8 @@ export class HttpCall implements CallContext {
   }
 
   readonly header = (name: string): string | undefined => {
-    const value = this.#request.headers[name];
+    const { headers } = this.#request;
+    const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
     return Array.isArray(value) ? value[0] : value;
   };
 }

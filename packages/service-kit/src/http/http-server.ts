@@ -74,10 +74,19 @@ export function createHttpServer(options: HttpServerOptions): RunningHttpServer 
   });
   server.on('checkExpectation', (request, response) => {
     connections.track(request, response);
-    sendProblem(response, new AppError('invalid_request', 'The only expectation known is 100-continue.'), requestIdOf(request));
+    sendProblem(
+      response,
+      new AppError('invalid_request', 'The only expectation known is 100-continue.'),
+      requestIdOf(request),
+    );
   });
   answerBrokenRequests(server, options.logger, (socket) => connections.pending(socket));
-  return { server, app, listen: (port, host) => listen(server, port, host), close: (graceMs) => connections.close(graceMs) };
+  return {
+    server,
+    app,
+    listen: (port, host) => listen(server, port, host),
+    close: (graceMs) => connections.close(graceMs),
+  };
 }
 
 function createApp(options: HttpServerOptions): Express {

@@ -65,7 +65,9 @@ describe('readQuery', () => {
   });
 
   it('refuses the name of a prototype among pairs', () => {
-    expect(refusal('labels=__proto__:x').errors).toEqual([{ path: 'labels', message: '"__proto__" is a reserved name' }]);
+    expect(refusal('labels=__proto__:x').errors).toEqual([
+      { path: 'labels', message: '"__proto__" is a reserved name' },
+    ]);
   });
 
   it('answers odd names in well-formed text of bounded length', () => {

@@ -24,6 +24,8 @@ export interface HttpRoute {
   readonly operation: AnyOperation;
   /** The operation's input from the request. */
   readonly input: (request: HttpInput) => unknown;
+  /** What the request calls a field of the input: errors use these names. */
+  readonly fieldNames?: Readonly<Record<string, string>>;
   /** Default: 200 with the operation's output as it is. */
   readonly answer?: (output: never) => HttpAnswer;
   /** Whether the request has a JSON body; without one, a body is ignored. */

@@ -54,7 +54,7 @@ async function serve(route: HttpRoute, request: Request, response: Response, opt
       body: await bodyOf(route, request, options.maxBodyBytes ?? MAX_BODY_BYTES),
     });
     const call = new HttpCall(request, response, requestId, options.deadlineMs ?? DEADLINE_MS);
-    const work: unknown = route.operation.handle(validate(route.operation.input, input), call);
+    const work: unknown = route.operation.handle(validate(route.operation.input, input, route.fieldNames), call);
     const output = (isPromiseLike(work) ? await call.within(work) : work) as never;
     const answer: HttpAnswer = route.answer?.(output) ?? { status: 200, body: output };
     sendAnswer(response, answer);

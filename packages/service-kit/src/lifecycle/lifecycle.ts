@@ -24,7 +24,11 @@ export async function runPhases(phases: readonly ShutdownPhase[], logger: Logger
     results.push({ name: phase.name, outcome, durationMs });
     const fields = { phase: phase.name, duration_ms: durationMs };
     if (outcome === 'done') logger.info(`stopped: ${phase.name}`, fields);
-    else logger.error(`not stopped in order: ${phase.name} ${outcome}`, { ...fields, ...(error === undefined ? {} : { error }) });
+    else
+      logger.error(`not stopped in order: ${phase.name} ${outcome}`, {
+        ...fields,
+        ...(error === undefined ? {} : { error }),
+      });
   }
   return results;
 }

@@ -63,7 +63,8 @@ function copyObject(value: object, depth: number, open: ReadonlySet<object>): un
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (ArrayBuffer.isView(value)) return `[${String(value.byteLength)} bytes]`;
   const inside = new Set(open).add(value);
-  if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map((item: unknown) => copyValue(item, depth + 1, inside));
+  if (Array.isArray(value))
+    return value.slice(0, MAX_ENTRIES).map((item: unknown) => copyValue(item, depth + 1, inside));
   if (value instanceof Map) {
     const entries = [...(value as Map<unknown, unknown>)].map(([name, item]) => [String(name), item] as const);
     return copyMembers(entries, depth, inside);

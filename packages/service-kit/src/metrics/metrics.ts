@@ -20,7 +20,11 @@ export function createMetrics(options: { readonly service: string; readonly proc
   if (options.processMetrics ?? true) collectDefaultMetrics({ register: registry });
   const histogram = <L extends string>(name: string, help: string, labels: readonly L[] = []): Histogram<L> =>
     new Histogram({ name, help, labelNames: [...labels], buckets: SECONDS, registers: [registry] });
-  const http = histogram('parley_http_request_seconds', 'HTTP requests by route and status.', ['method', 'route', 'status']);
+  const http = histogram('parley_http_request_seconds', 'HTTP requests by route and status.', [
+    'method',
+    'route',
+    'status',
+  ]);
   const grpc = histogram('parley_grpc_request_seconds', 'gRPC calls by method and status code.', ['method', 'code']);
   return {
     registry,

@@ -27,7 +27,10 @@ export function schemaName(typeName: string): string {
 function fieldSchema(field: DescField): Schema {
   switch (field.fieldKind) {
     case 'list':
-      return { type: 'array', items: field.message === undefined ? scalarSchema(field.scalar) : referenceTo(field.message) };
+      return {
+        type: 'array',
+        items: field.message === undefined ? scalarSchema(field.scalar) : referenceTo(field.message),
+      };
     case 'map':
       return {
         type: 'object',

@@ -104,6 +104,11 @@ function reference(name: string): object {
 function parameters(pathNames: readonly string[], doc: RouteDoc): object[] {
   const schema = { type: 'string' };
   const inPath = pathNames.map((name) => ({ name, in: 'path', required: true, schema }));
-  const inQuery = Object.entries(doc.query ?? {}).map(([name, description]) => ({ name, in: 'query', description, schema }));
+  const inQuery = Object.entries(doc.query ?? {}).map(([name, description]) => ({
+    name,
+    in: 'query',
+    description,
+    schema,
+  }));
   return [...inPath, ...inQuery];
 }

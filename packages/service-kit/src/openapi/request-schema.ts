@@ -37,7 +37,8 @@ function renameReferences<T>(value: T, rename: (reference: string) => string): T
   if (typeof value !== 'object' || value === null) return value;
   const out: Schema = {};
   for (const [key, member] of Object.entries(value)) {
-    out[key] = key === '$ref' && typeof member === 'string' ? rename(member) : renameReferences<unknown>(member, rename);
+    out[key] =
+      key === '$ref' && typeof member === 'string' ? rename(member) : renameReferences<unknown>(member, rename);
   }
   return out as T;
 }
@@ -45,7 +46,9 @@ function renameReferences<T>(value: T, rename: (reference: string) => string): T
 function withoutMembers(schema: Schema, names: readonly string[]): Schema {
   if (names.length === 0 || typeof schema['properties'] !== 'object' || schema['properties'] === null) return schema;
   const properties = Object.fromEntries(Object.entries(schema['properties']).filter(([name]) => !names.includes(name)));
-  const required = Array.isArray(schema['required']) ? schema['required'].filter((name) => !names.includes(String(name))) : [];
+  const required = Array.isArray(schema['required'])
+    ? schema['required'].filter((name) => !names.includes(String(name)))
+    : [];
   const { required: _, ...rest } = schema;
   return { ...rest, properties, ...(required.length > 0 ? { required } : {}) };
 }

@@ -25,7 +25,11 @@ export interface SseOptions {
  * pulled only as fast as the reader reads, and is always returned. Resolves when the stream is over, also
  * after a failure: with headers sent only cutting the connection tells the reader.
  */
-export async function streamEvents(response: ServerResponse, source: AsyncIterable<SseEvent>, options: SseOptions): Promise<void> {
+export async function streamEvents(
+  response: ServerResponse,
+  source: AsyncIterable<SseEvent>,
+  options: SseOptions,
+): Promise<void> {
   const slowReaderMs = options.slowReaderMs ?? 10_000;
   const stop = new AbortController();
   const leave = (): void => {

@@ -21,7 +21,7 @@ export function attemptsFor(language: SourceLanguage | 'auto', filename: string 
   if (language === 'typescript') return typescriptAttempts(ending);
   if (ending !== undefined && /^(?:[mc]?ts|tsx)$/.test(ending)) return typescriptAttempts(ending);
   if (ending !== undefined && /^(?:[mc]?js|jsx)$/.test(ending)) return javascriptAttempts(ending);
-  return [MODULE, TS, TSX, SCRIPT];
+  return [MODULE, SCRIPT, TS, TSX];
 }
 
 function javascriptAttempts(ending: string | undefined): readonly Attempt[] {

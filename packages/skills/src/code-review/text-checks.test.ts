@@ -53,12 +53,19 @@ describe('hard-coded secrets', () => {
     expect(JSON.stringify(textChecks(`const token = '${value}';`))).not.toContain(value.slice(4, 12));
   });
 
-  it.each([['password'], ['eyJ'], ['eyJaaaaaaaa.'], ['a://b:'], ['api_key="'], ['-----BEGIN '], ['A'], ['sk-'], ['secret: ']])(
-    'are looked for in time linear in a line of %p',
-    (piece) => {
-      expect(textChecks(piece.repeat(49_152 / piece.length)).every(({ rule }) => rule.startsWith('parley/'))).toBe(true);
-    },
-  );
+  it.each([
+    ['password'],
+    ['eyJ'],
+    ['eyJaaaaaaaa.'],
+    ['a://b:'],
+    ['api_key="'],
+    ['-----BEGIN '],
+    ['A'],
+    ['sk-'],
+    ['secret: '],
+  ])('are looked for in time linear in a line of %p', (piece) => {
+    expect(textChecks(piece.repeat(49_152 / piece.length)).every(({ rule }) => rule.startsWith('parley/'))).toBe(true);
+  });
 });
 
 describe('long lines', () => {

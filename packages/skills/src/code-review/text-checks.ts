@@ -36,7 +36,7 @@ const NAMED_SECRET =
   /(?:passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|bearer[_-]?token|credentials?)[\w$]{0,40}["'`\]]{0,2}\s{0,4}(?::\s{0,4}string\s{0,4})?(?:=|:)\s{0,4}(["'`])([^"'`\s]{8,256})\1/gi;
 
 const PLACEHOLDER =
-  /^(?:<.*>|\$\{.*|\{\{.*|%.*%|x+|\*+|\.+|(?:your|my|the|an?|some|test|fake|dummy|sample|example|placeholder|change|replace|insert|enter|invalid|wrong|missing|required|process\.env).*)$/i;
+  /^(?:<.*>|\$\{.*|\{\{.*|%.*%|x+|\*+|\.+|(?:my|the|an?|no|some|test)[^a-z\d].*|(?:your|fake|dummy|sample|example|placeholder|change|replace|insert|enter|invalid|wrong|missing|required|process\.env).*)$/i;
 
 function* hardcodedSecrets(lines: readonly string[]): Generator<Finding> {
   for (const [index, line] of lines.entries()) {

@@ -3,7 +3,7 @@ import type { Sentence } from './sentences.js';
 /** How much of a score comes from where the sentence stands; the rest from what it says. */
 const POSITION_SHARE = 0.2;
 /** What sharing all its words with a chosen sentence costs one that is still to be chosen. */
-const REDUNDANCY_PENALTY = 0.7;
+const REDUNDANCY_PENALTY = 0.4;
 /** Nearly the same words: never chosen twice. */
 const SAME = 0.9;
 /** Choosing compares with everything chosen before; beyond the best so many, nobody has a chance. */

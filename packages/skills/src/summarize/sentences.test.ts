@@ -23,7 +23,11 @@ describe('splitSentences', () => {
     ],
     ['Russian cities', 'Он из г. Москва. Да.', ['Он из г. Москва.', 'Да.']],
     ['Russian quotes', '«Правда?» — спросил он. «Да!» Он ушёл.', ['«Правда?» — спросил он.', '«Да!»', 'Он ушёл.']],
-    ['Russian prices', 'Цена 3,5 тыс. руб. за шт. Купили и т. д. Потом ушли.', ['Цена 3,5 тыс. руб. за шт.', 'Купили и т. д.', 'Потом ушли.']],
+    [
+      'Russian prices',
+      'Цена 3,5 тыс. руб. за шт. Купили и т. д. Потом ушли.',
+      ['Цена 3,5 тыс. руб. за шт.', 'Купили и т. д.', 'Потом ушли.'],
+    ],
     [
       'German',
       'Am 3. Oktober kam er, z.B. mit Dr. Meier. Es kostet ca. 3.000 Euro usw. Danach ging er.',
@@ -36,7 +40,8 @@ describe('splitSentences', () => {
   });
 
   it('ends a sentence at blank lines, headings and list items, not at line ends', () => {
-    const source = '# A title\r\nA line\r\nthat goes on\r\n\r\nNew paragraph\r\n- first item\r\n- second\r\n1. Third item';
+    const source =
+      '# A title\r\nA line\r\nthat goes on\r\n\r\nNew paragraph\r\n- first item\r\n- second\r\n1. Third item';
     expect(texts(source)).toEqual([
       '# A title',
       'A line\r\nthat goes on',
@@ -49,7 +54,10 @@ describe('splitSentences', () => {
 
   it('marks headings and openings of paragraphs', () => {
     expect(
-      splitSentences('# Title\nOne. Two.\n\nThree.').map(({ isHeading, opensParagraph }) => [isHeading, opensParagraph]),
+      splitSentences('# Title\nOne. Two.\n\nThree.').map(({ isHeading, opensParagraph }) => [
+        isHeading,
+        opensParagraph,
+      ]),
     ).toEqual([
       [true, true],
       [false, true],
@@ -72,7 +80,29 @@ describe('splitSentences', () => {
   });
 
   it('loses nothing but white space, and says truly where a sentence stands', () => {
-    const chunk = fc.constantFrom('Dr. ', 'A', 'b ', '. ', '! ', '?', '…', '。', '」', '\n', '\n\n', '\r\n', '- ', '# ', '3', '.5 ', 'т.е. ', '"', '\ud83d', '😀', '. A');
+    const chunk = fc.constantFrom(
+      'Dr. ',
+      'A',
+      'b ',
+      '. ',
+      '! ',
+      '?',
+      '…',
+      '。',
+      '」',
+      '\n',
+      '\n\n',
+      '\r\n',
+      '- ',
+      '# ',
+      '3',
+      '.5 ',
+      'т.е. ',
+      '"',
+      '\ud83d',
+      '😀',
+      '. A',
+    );
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 60 }), (chunks) => {
         const source = chunks.join('');

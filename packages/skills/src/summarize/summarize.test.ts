@@ -167,7 +167,21 @@ describe('summarize', () => {
   });
 
   it('gives sentences word for word, in source order, the same each time', async () => {
-    const word = fc.constantFrom('agent', 'registry', 'Dr.', 'lease', 'Агент', 'ищет', 'Wert', '3.14', '。', '好', '😀', '\ud800', 'e.g.');
+    const word = fc.constantFrom(
+      'agent',
+      'registry',
+      'Dr.',
+      'lease',
+      'Агент',
+      'ищет',
+      'Wert',
+      '3.14',
+      '。',
+      '好',
+      '😀',
+      '\ud800',
+      'e.g.',
+    );
     const end = fc.constantFrom('. ', '! ', '?\n', '\n\n', '… ', '。', ' ');
     const text = fc
       .array(fc.tuple(fc.array(word, { minLength: 1, maxLength: 8 }), end), { minLength: 1, maxLength: 20 })

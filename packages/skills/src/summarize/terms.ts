@@ -58,7 +58,7 @@ function spacedTerm(word: string, language: KnownLanguage | undefined): string[]
 }
 
 function pairs(word: string): string[] {
-  const characters = [...word];
+  const characters = Array.from(word);
   if (characters.length === 1) return characters;
   return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
 }

@@ -13,12 +13,18 @@ describe('detectLanguage', () => {
     expect(detectLanguage(text)).toBe(language);
   });
 
-  it.each([[''], ['  \n'], ['12 + 34 = 46'], ['😀🎉'], ['\ud800'], ['今日は天気がいいです。'], ['AI と API の話をする'], ['xyzzy']])(
-    'says nothing about %p',
-    (text) => {
-      expect(detectLanguage(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    [''],
+    ['  \n'],
+    ['12 + 34 = 46'],
+    ['😀🎉'],
+    ['\ud800'],
+    ['今日は天気がいいです。'],
+    ['AI と API の話をする'],
+    ['xyzzy'],
+  ])('says nothing about %p', (text) => {
+    expect(detectLanguage(text)).toBeUndefined();
+  });
 
   it('asks a larger vocabulary only where the function words decide nothing', () => {
     expect(detectLanguage('agent registry', (language, word) => language === 'en' && word === 'registry')).toBe('en');

@@ -104,7 +104,7 @@ class Reader {
   #readElided(text: string): boolean {
     const { head, rest } = (this.source === 'fr' ? ELIDED.exec(text)?.groups : undefined) ?? {};
     if (head === undefined || rest === undefined || !this.#readKnown(head)) return false;
-    this.#readWord(rest);
+    if (!this.#readKnown(rest) && !this.#readParts(rest)) this.#add({ type: 'unknown', text: rest });
     return true;
   }
 

@@ -14,12 +14,15 @@ export interface WitnessDeps {
 
 const reportInput = z.strictObject({ agreement: agreementSchema });
 
-const CHANGE_OF_STATE: Readonly<Record<Agreement['state'], AgreementChangeType>> = {
-  pending: 'agreed',
-  active: 'agreed',
-  suspended: 'suspended',
-  ended: 'ended',
-};
+/**
+ * What a report says to readers of events; undefined: nothing new. A pending agreement is nobody's agreement yet,
+ * and one that stays active was only renewed.
+ */
+function changeOf(state: Agreement['state'], known: string | undefined): AgreementChangeType | undefined {
+  if (state === 'pending' || state === known) return undefined;
+  if (state === 'active') return known === 'suspended' ? 'resumed' : 'agreed';
+  return state;
+}
 
 /** An agreement stays readable for so long after its end, or after the end of its lease if no end was reported. */
 const RETENTION_MS = 60 * 60 * 1_000;
@@ -45,7 +48,8 @@ export function reportAgreementOperation(deps: WitnessDeps): Operation<{ agreeme
     if (known !== undefined && known.responder !== responder) {
       throw new AppError('conflict', 'Another responder reported an agreement of this id.', { code: 'agreement_id_taken' });
     }
-    const changeType = agreement.state === 'active' && known?.state === 'suspended' ? 'resumed' : CHANGE_OF_STATE[agreement.state];
+    const changeType = changeOf(agreement.state, known?.state);
+    if (changeType === undefined) return { agreement_id: agreement.agreement_id, recorded: false };
     const until = Math.max(Date.parse(agreement.expires_at), deps.now());
     const { recorded } = await deps.core.recordAgreement({
       agreementId: agreement.agreement_id,

@@ -23,17 +23,17 @@ export interface Outage {
 
 /**
  * Decides, at the first sign of life after a silence, whether it was an outage worth a grace.
- * `concerned`: agents whose deadline was still ahead at `sweptToMs`; `known`: all agents, dead ones not yet swept included.
+ * `concerned`: agents whose deadline was still ahead at `sweptAtMs`; `known`: all agents, dead ones not yet swept included.
  */
 export function detectOutage(
-  sweptToMs: number,
+  sweptAtMs: number,
   nowMs: number,
   agents: { readonly concerned: number; readonly known: number },
   settings: GuardSettings,
 ): Outage | undefined {
-  if (nowMs - sweptToMs <= settings.awayThresholdMs) return undefined;
+  if (nowMs - sweptAtMs <= settings.awayThresholdMs) return undefined;
   if (agents.concerned < settings.minAgents || agents.concerned <= settings.share * agents.known) return undefined;
-  return { awayFromMs: sweptToMs, backAtMs: nowMs };
+  return { awayFromMs: sweptAtMs, backAtMs: nowMs };
 }
 
 /** The deadline that counts. */

@@ -12,7 +12,7 @@ import {
 } from '@parley/service-kit';
 import { pageEncoding, pageText, staleHeaders } from '../api/present.js';
 import type { RegistryOperations } from '../api/operations.js';
-import { discoverQuery } from './routes.js';
+import { DISCOVER_FIELD_NAMES, discoverQuery } from './routes.js';
 
 /**
  * `GET /discover` without express in between, which would cost as much as the discovery itself.
@@ -27,7 +27,8 @@ export function fastDiscover(discover: RegistryOperations['discover'], logger: L
     try {
       const url = request.url ?? '';
       const queryAt = url.indexOf('?');
-      const input = validate(discover.input, discoverQuery(new URLSearchParams(queryAt === -1 ? '' : url.slice(queryAt + 1))));
+      const query = new URLSearchParams(queryAt === -1 ? '' : url.slice(queryAt + 1));
+      const input = validate(discover.input, discoverQuery(query), DISCOVER_FIELD_NAMES);
       const page = discover.handle(input, new HttpCall(request, response, requestId, 20_000));
       if (page instanceof Promise) throw new Error('a discovery is answered from memory');
       const text = pageText(page);

@@ -16,6 +16,8 @@ const PAGE_DOC = {
   order: 'id (default), freshest or random',
 };
 
+export const DISCOVER_FIELD_NAMES = { required_capabilities: 'capabilities' } as const;
+
 /** `capabilities` of the query is `required_capabilities` of the message. */
 export function discoverQuery(query: URLSearchParams): unknown {
   const { capabilities, ...rest } = readQuery(query, DISCOVER_QUERY);
@@ -73,6 +75,7 @@ export function registryRoutes(operations: RegistryOperations): readonly HttpRou
       path: '/discover',
       operation: operations.discover,
       input: ({ query }) => discoverQuery(query),
+      fieldNames: DISCOVER_FIELD_NAMES,
       answer: page,
       doc: {
         operationId: 'discover',

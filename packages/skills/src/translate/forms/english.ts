@@ -33,7 +33,7 @@ function plural(word: string): string {
 }
 
 function thirdPerson(word: string): string {
-  return /o$/.test(word) ? `${word}es` : plural(word);
+  return word.endsWith('o') ? `${word}es` : plural(word);
 }
 
 /** One short vowel between consonants doubles the last: stop, stopped, stopping. */

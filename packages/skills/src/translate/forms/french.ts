@@ -54,7 +54,7 @@ const IRREGULAR_FEMININE: Readonly<Record<string, string>> = {
 function feminine(word: string): string {
   const irregular = IRREGULAR_FEMININE[word];
   if (irregular !== undefined) return irregular;
-  if (/e$/.test(word)) return word;
+  if (word.endsWith('e')) return word;
   if (word.endsWith('eux')) return `${word.slice(0, -1)}se`;
   if (word.endsWith('f')) return `${word.slice(0, -1)}ve`;
   if (word.endsWith('er')) return `${word.slice(0, -2)}ère`;

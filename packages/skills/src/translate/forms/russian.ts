@@ -65,7 +65,7 @@ function present(third: string, ending: RegExp, plurals: string, first: string):
 }
 
 function pastGenders(past: string): Forms {
-  const reflexive = /ся$/u.test(past);
+  const reflexive = past.endsWith('ся');
   const base = reflexive ? past.slice(0, -2) : past;
   if (!base.endsWith('л')) return ['ла', 'ло', 'ли'].map((ending) => [base + ending, 2] as const);
   const stem = base.endsWith('шёл') ? `${base.slice(0, -2)}л` : base;
@@ -105,7 +105,7 @@ export function russianGender(noun: string): 'm' | 'f' | 'n' {
   const words = noun.split(' ');
   const head = words.find((word) => !/(?:ый|[кг]ий|ая|ое|ной|вой)$/u.test(word)) ?? noun;
   if (MASCULINE_IN_VOWEL.has(head)) return 'm';
-  if (/мя$/u.test(head)) return 'n';
+  if (head.endsWith('мя')) return 'n';
   if (/[ая]$/u.test(head)) return 'f';
   if (/[оеё]$/u.test(head)) return 'n';
   if (!head.endsWith('ь')) return 'm';

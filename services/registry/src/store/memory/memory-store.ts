@@ -57,7 +57,7 @@ export class MemoryStore implements RegistryStore {
   readonly #guard: GuardSettings;
   readonly #maxAgents: number;
   readonly #closed = new AbortController();
-  #sweptToMs: number | undefined;
+  #sweptAtMs: number | undefined;
   #guardedSinceSweep = 0;
 
   constructor(options: MemoryStoreOptions) {
@@ -197,8 +197,7 @@ export class MemoryStore implements RegistryStore {
       expired++;
     }
     this.#agreements.prune(nowMs, PRUNED_PER_SWEEP);
-    // What is still to be swept was not looked at: an outage from here on covers it too.
-    this.#sweptToMs = next?.deadlineMs ?? nowMs;
+    this.#sweptAtMs = nowMs;
     const guarded = this.#guardedSinceSweep;
     this.#guardedSinceSweep = 0;
     const { epoch, revision } = this.#log;
@@ -230,12 +229,12 @@ export class MemoryStore implements RegistryStore {
   /** Every operation begins here: the first one after a silence is the return from an outage (of this process: it was frozen). */
   #touch(settings: GuardSettings = this.#guard): number {
     const nowMs = this.#now();
-    const sweptToMs = this.#sweptToMs;
-    if (sweptToMs === undefined || nowMs - sweptToMs <= settings.awayThresholdMs) return nowMs;
-    this.#sweptToMs = nowMs;
-    const dead = this.#deadlines.countDue(sweptToMs - 1);
+    const sweptAtMs = this.#sweptAtMs;
+    if (sweptAtMs === undefined || nowMs - sweptAtMs <= settings.awayThresholdMs) return nowMs;
+    this.#sweptAtMs = nowMs;
+    const dead = this.#deadlines.countDue(sweptAtMs - 1);
     const known = this.#slots.size;
-    const outage = detectOutage(sweptToMs, nowMs, { concerned: known - dead, known }, settings);
+    const outage = detectOutage(sweptAtMs, nowMs, { concerned: known - dead, known }, settings);
     if (outage === undefined) return nowMs;
     // Nothing can change between the return and here, so all leases are lengthened at once.
     for (const slot of this.#slots.values()) {

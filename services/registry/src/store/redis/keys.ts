@@ -12,7 +12,7 @@ export interface Keys {
   readonly revision: string;
   /** A random name for this life of the data. */
   readonly epoch: string;
-  /** HASH: until when deadlines have been swept, and the last outage. */
+  /** HASH: when deadlines were last swept, and the last outage. */
   readonly state: string;
   /** + agreement id: HASH of one witnessed agreement. */
   readonly agreementPrefix: string;

@@ -49,9 +49,8 @@ for _, id in ipairs(due) do
     expired = expired + 1
   end
 end
-local rest = redis.call('ZRANGE', DEADLINES, '-inf', text(now), 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')
--- What is still to be swept was not looked at: an outage from here on covers it too.
-redis.call('HSET', STATE, 'swept', rest[2] or text(now))
+local rest = redis.call('ZRANGE', DEADLINES, '-inf', text(now), 'BYSCORE', 'LIMIT', 0, 1)
+redis.call('HSET', STATE, 'swept', text(now))
 for _, id in ipairs(redis.call('ZRANGE', AGREEMENT_ENDS, '-inf', text(now), 'BYSCORE', 'LIMIT', 0, 100)) do
   redis.call('DEL', AGREEMENT .. id)
   redis.call('ZREM', AGREEMENTS, id)
