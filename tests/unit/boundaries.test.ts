@@ -14,6 +14,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const SERVICES_MAY_IMPORT = ['proto', 'packages/service-kit', 'packages/agent', 'packages/skills'];
 const DOMAIN_MAY_IMPORT = ['semver', 're2js', 'node:crypto', 'node:buffer'];
 
+/** What only tests import: it may use what they use, and nothing else may use it. */
+const FOR_TESTS = /\.test\.ts$|\/testing\//u;
+
 const root = join(import.meta.dirname, '..', '..');
 
 interface Import {
@@ -37,8 +40,8 @@ const sources = workspaces.flatMap((folder) => {
   const src = join(root, folder, 'src');
   if (!existsSync(src)) return [];
   return readdirSync(src, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .map((name) => relative(root, join(src, name)).split(sep).join('/'));
+    .map((name) => relative(root, join(src, name)).split(sep).join('/'))
+    .filter((name) => name.endsWith('.ts') && !FOR_TESTS.test(name));
 });
 
 const imports: readonly Import[] = sources.flatMap((file) =>
@@ -82,6 +85,11 @@ describe('imports', () => {
         .join('/');
       return !target.startsWith(`${workspaceOf(file)}/`);
     });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('do not lead into what only tests share', () => {
+    const wrong = imports.filter(({ specifier }) => /(?:^|\/)(?:testing|test-support)\//u.test(specifier));
     expect(wrong.map(show)).toEqual([]);
   });
 

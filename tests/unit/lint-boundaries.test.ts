@@ -31,6 +31,7 @@ const FORBIDDEN: readonly Case[] = [
   ],
   ['code that is no test uses the test kit', 'services/registry/src/x.ts', `import '@parley/testkit';`],
   ['a package uses the test kit', 'packages/agent/src/x.ts', `import '@parley/testkit';`],
+  ['code that is no test uses what tests share', 'services/registry/src/x.ts', `import './testing/wires.js';`],
 ];
 
 const ALLOWED: readonly Case[] = [
@@ -55,6 +56,8 @@ const ALLOWED: readonly Case[] = [
     `import '@jest/globals';\nimport 'fast-check';\nimport './lease.js';\nimport 'node:fs';`,
   ],
   ['a scenario uses everything', 'tests/integration/x.test.ts', `import '@parley/testkit';\nimport '@parley/agent';`],
+  ['what tests share uses the test kit', 'services/registry/src/testing/x.ts', `import '@parley/testkit';`],
+  ['a test uses what tests share', 'services/registry/src/x.test.ts', `import './testing/wires.js';`],
 ];
 
 const BY_PATH: Case = [

@@ -103,7 +103,7 @@ async function streamHttp({ response }: JsonRequest, script: Script, call: Scrip
     const id = event['complete'] === false ? '' : `id: ${String(event['revision'])}\n`;
     response.write(`event: ${String(event['type'])}\n${id}data: ${JSON.stringify(event)}\n\n`);
   }
-  response.destroy();
+  response.end();
   return undefined;
 }
 

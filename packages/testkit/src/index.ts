@@ -9,3 +9,15 @@ export { startRedis, type RedisServer, type StartRedisOptions } from './start-re
 export { eventually, waitFor, type WaitOptions } from './wait-for.js';
 export { badBodies, oddValues } from './bad-bodies.js';
 export { problemFaults, rawRequest, sendCase, type HttpCase, type ProblemAnswer } from './expect-problem.js';
+export {
+  accepted,
+  grpcWire,
+  httpWire,
+  refused,
+  type GrpcWireOptions,
+  type HttpTarget,
+  type Wire,
+  type WireFailure,
+  type WireMeta,
+  type WireResult,
+} from './wires.js';

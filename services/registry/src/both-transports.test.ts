@@ -1,5 +1,6 @@
+import { accepted as success, refused as failure, type Wire } from '@parley/testkit';
 import { startRegistry, type RunningRegistry } from './testing/start-registry.js';
-import { grpcWire, httpWire, type Wire, type WireResult } from './testing/wires.js';
+import { overGrpc, overHttp } from './testing/wires.js';
 
 const TOKEN = 'owner-token-of-the-test-suite';
 let registry: RunningRegistry;
@@ -16,21 +17,11 @@ function manifest(fields: Record<string, unknown> = {}): Record<string, unknown>
   return { agent_id: agentId, name: agentId, endpoint: 'http://127.0.0.1:9', capabilities: ['translate'], ...fields };
 }
 
-function failure(result: WireResult): Extract<WireResult, { ok: false }> {
-  if (result.ok) throw new Error(`was accepted: ${JSON.stringify(result.body)}`);
-  return result;
-}
-
-function success(result: WireResult): Record<string, unknown> {
-  if (!result.ok) throw new Error(`was refused: ${result.code} ${result.detail}`);
-  return result.body;
-}
-
 const ids = (body: Record<string, unknown>): string[] => (body['agents'] as { agent_id: string }[] | undefined ?? []).map(({ agent_id }) => agent_id);
 
 describe.each<[string, () => Wire]>([
-  ['HTTP/JSON', () => httpWire(registry.httpUrl)],
-  ['gRPC', () => grpcWire(registry.grpcTarget)],
+  ['HTTP/JSON', () => overHttp(registry)],
+  ['gRPC', () => overGrpc(registry)],
 ])('the registry over %s', (_name, connect) => {
   let wire: Wire;
   beforeAll(() => {
@@ -159,8 +150,8 @@ describe('both transports', () => {
   ];
 
   it.each(wrong)('refuse in the same words: %s %j', async (operation, input) => {
-    const http = httpWire(registry.httpUrl);
-    const rpc = grpcWire(registry.grpcTarget);
+    const http = overHttp(registry);
+    const rpc = overGrpc(registry);
     try {
       const overHttp = failure(await http.call(operation, input));
       const overGrpc = failure(await rpc.call(operation, input));

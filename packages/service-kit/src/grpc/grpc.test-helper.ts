@@ -36,10 +36,17 @@ export async function startGrpc(
   const idle = operation(z.unknown(), () => ({}));
   const all = RegistryService.methods.map((method) => [
     method.name,
-    method.methodKind === 'unary' ? { operation: idle } : { stream: { input: z.unknown(), handle: async function* () {} } },
+    method.methodKind === 'unary'
+      ? { operation: idle }
+      : { stream: { input: z.unknown(), handle: async function* () {} } },
   ]);
   const bound = { ...(Object.fromEntries(all) as Record<string, GrpcMethod>), ...methods };
-  const server = createGrpcServer({ services: [{ service: RegistryService, methods: bound }], logger, metrics, ...options });
+  const server = createGrpcServer({
+    services: [{ service: RegistryService, methods: bound }],
+    logger,
+    metrics,
+    ...options,
+  });
   const port = await server.listen(0, '127.0.0.1');
   const client = connect(port);
   running.add(async () => {
@@ -55,7 +62,10 @@ export function connect(port: number): grpc.Client {
 
 const definition = serviceDefinition(RegistryService);
 
-export function method(name: string): { readonly desc: DescMethod; readonly wire: grpc.MethodDefinition<Message, Message> } {
+export function method(name: string): {
+  readonly desc: DescMethod;
+  readonly wire: grpc.MethodDefinition<Message, Message>;
+} {
   const desc = RegistryService.methods.find((one) => one.name === name);
   const wire = desc === undefined ? undefined : definition[desc.localName];
   if (desc === undefined || wire === undefined) throw new Error(`no method ${name}`);
@@ -71,7 +81,12 @@ export interface CallOptions {
 }
 
 /** A unary call with JSON in and out; rejects with the ServiceError as it came. */
-export function call(client: grpc.Client, name: string, request: object, options: CallOptions = {}): Promise<JsonObject> {
+export function call(
+  client: grpc.Client,
+  name: string,
+  request: object,
+  options: CallOptions = {},
+): Promise<JsonObject> {
   const { desc, wire } = method(name);
   const metadata = new grpc.Metadata();
   for (const [key, value] of Object.entries(options.metadata ?? {})) metadata.set(key, value);

@@ -48,7 +48,9 @@ class CountingSource {
   }
 }
 
-const stream = (handle: StreamOperation<unknown, Item>['handle']) => ({ Watch: { stream: { input: z.unknown(), handle } } });
+const stream = (handle: StreamOperation<unknown, Item>['handle']) => ({
+  Watch: { stream: { input: z.unknown(), handle } },
+});
 
 afterEach(closeGrpcServers);
 
@@ -69,7 +71,9 @@ describe('a server stream', () => {
     const types: unknown[] = [];
     for await (const item of watch(client)) types.push((item as { type: string }).type);
     expect(types).toEqual(['snapshot', 'registered', 'expired']);
-    expect(await metrics.render()).toContain('parley_grpc_request_seconds_count{service="test",method="Watch",code="0"} 1');
+    expect(await metrics.render()).toContain(
+      'parley_grpc_request_seconds_count{service="test",method="Watch",code="0"} 1',
+    );
   });
 
   it('that fails before its first item has that status', async () => {
