@@ -27,6 +27,8 @@ const STEPS = {
   format: () => succeeds('prettier', ['--check', '--log-level', 'warn', '.']),
   unit: () =>
     jest('unit', [
+      '--maxWorkers',
+      '2',
       '--testPathIgnorePatterns',
       '/node_modules/',
       '/dist/',
@@ -95,7 +97,7 @@ async function jest(name, args) {
     process.execPath,
     [
       join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
-      ...['--ci', '--passWithNoTests', '--maxWorkers', '2', '--json', '--outputFile', file, ...args],
+      ...['--ci', '--passWithNoTests', '--json', '--outputFile', file, ...args],
     ],
     { env: { ...JEST_ENV, REDIS_SERVER_BIN: redis }, timeoutMs: 1_800_000 },
   );

@@ -22,7 +22,7 @@ const PRINTED = {
 };
 const EXAMPLE_MS = 30_000;
 /** What another process has to hear of first may be a moment behind: reads are repeated for so long. */
-const SETTLE_MS = 5_000;
+const SETTLE_MS = 10_000;
 const PAUSE_MS = 100;
 
 /**
@@ -112,15 +112,20 @@ async function faultsOf(shell, example, addresses) {
 
 /** @param {string} script @param {Addresses} addresses */
 function withAddresses(script, addresses) {
-  return Object.entries(PRINTED).reduce((text, [name, printed]) => text.replaceAll(printed, addresses[name] ?? printed), script);
+  return Object.entries(PRINTED).reduce(
+    (text, [name, printed]) => text.replaceAll(printed, addresses[name] ?? printed),
+    script,
+  );
 }
 
 /** @param {Example} example @param {{ output: string, statuses: number[] }} answer */
 function compare({ printed, status }, { output, statuses }) {
   const last = statuses.at(-1);
   const faults = [];
-  if (status !== undefined && last !== undefined && last !== status) faults.push(`status ${last}, printed is ${status}`);
-  if (status === undefined && statuses.some((one) => one < 200 || one >= 400)) faults.push(`status ${statuses.join(', ')}`);
+  if (status !== undefined && last !== undefined && last !== status)
+    faults.push(`status ${last}, printed is ${status}`);
+  if (status === undefined && statuses.some((one) => one < 200 || one >= 400))
+    faults.push(`status ${statuses.join(', ')}`);
   if (printed === undefined) return faults;
   const differences =
     printed.kind === 'text' ? compareText(printed.text, output) : compareJsonText(printed.text, output);
@@ -232,7 +237,7 @@ export function compareText(printed, output) {
 
 /** @param {string} text */
 function patternOf(text, anything = '.*') {
-  const literal = text.split(ANYTHING).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/-]/gu, '\\$&'));
+  const literal = text.split(ANYTHING).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, '\\$&'));
   return new RegExp(`^${literal.join(anything)}$`, 'su');
 }
 

@@ -15,7 +15,7 @@ const SERVICES_MAY_IMPORT = ['proto', 'packages/service-kit', 'packages/agent', 
 const DOMAIN_MAY_IMPORT = ['semver', 're2js', 'node:crypto', 'node:buffer'];
 
 /** What only tests import: it may use what they use, and nothing else may use it. */
-const FOR_TESTS = /\.test\.ts$|\/testing\//u;
+const FOR_TESTS = /\.test(?:-helper)?\.ts$|\/testing\//u;
 
 const root = join(import.meta.dirname, '..', '..');
 

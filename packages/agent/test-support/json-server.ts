@@ -31,6 +31,9 @@ export interface JsonServer {
 
 export type JsonHandler = (request: JsonRequest) => JsonAnswer | undefined | Promise<JsonAnswer | undefined>;
 
+/** As an answer: somebody else writes the response. */
+export const TAKEN: JsonAnswer = { status: 0 };
+
 /** A server on a real socket that a test scripts. Stopped at the end of the test file. */
 export async function startJsonServer(handler: JsonHandler, port = 0): Promise<JsonServer> {
   const requests: JsonRequest[] = [];
@@ -84,7 +87,7 @@ async function answer(
   };
   requests.push(request);
   const result = await handler(request);
-  if (result === undefined || response.destroyed) return;
+  if (result === undefined || result === TAKEN || response.destroyed) return;
   const body = result.body === undefined ? undefined : JSON.stringify(result.body);
   response.writeHead(result.status, { 'content-type': 'application/json', ...result.headers });
   response.end(body);

@@ -21,12 +21,12 @@ describe('startSilentListener', () => {
     expect(peer.accepted).toBe(1);
   });
 
-  it('refuses connections and closes open ones when stopped', async () => {
+  it('refuses connections and closes open ones when closed', async () => {
     const peer = await startSilentListener();
     const socket = connect(peer.port, peer.host);
     const closed = new Promise((resolve) => socket.once('close', resolve));
     await waitFor(() => peer.open === 1);
-    await peer.stop();
+    await peer.close();
     await closed;
     await expect(fetch(peer.url)).rejects.toThrow();
   });

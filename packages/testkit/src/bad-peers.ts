@@ -13,7 +13,7 @@ export interface BadPeer {
   /** Connections that are open now. */
   readonly open: number;
   /** Closes the listener and every connection. Also done at the end of the test file. */
-  stop(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Accepts every TCP connection, reads what comes and never answers: a peer that hangs. */
@@ -80,7 +80,7 @@ async function listen(server: Server): Promise<BadPeer> {
     server.listen({ host: '127.0.0.1', port: 0 }, resolve);
   });
   const { port } = server.address() as AddressInfo;
-  const stop = async () => {
+  const close = async () => {
     forget();
     await new Promise<void>((resolve) => {
       server.close(() => {
@@ -89,7 +89,7 @@ async function listen(server: Server): Promise<BadPeer> {
       for (const socket of sockets) socket.destroy();
     });
   };
-  const forget = onTestsEnd(stop);
+  const forget = onTestsEnd(close);
   return {
     host: '127.0.0.1',
     port,
@@ -100,6 +100,6 @@ async function listen(server: Server): Promise<BadPeer> {
     get open() {
       return sockets.size;
     },
-    stop,
+    close,
   };
 }

@@ -21,7 +21,10 @@ export interface ProblemAnswer {
 }
 
 /** Sends one bad request. `fetch` refuses some headers and bodies, so what it cannot send goes through `rawRequest`. */
-export async function sendCase(baseUrl: string, { method, path, headers = {}, body }: HttpCase): Promise<ProblemAnswer> {
+export async function sendCase(
+  baseUrl: string,
+  { method, path, headers = {}, body }: HttpCase,
+): Promise<ProblemAnswer> {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
   const response = await fetch(baseUrl + path, {
     method,
@@ -47,7 +50,7 @@ export function problemFaults(answer: ProblemAnswer, expected: Pick<HttpCase, 'a
     if (!(field in problem)) faults.push(`no ${field}`);
   }
   if (status === 400 && at !== undefined) {
-    const paths = (problem['errors'] as { path: string }[] | undefined ?? []).map(({ path }) => path);
+    const paths = ((problem['errors'] as { path: string }[] | undefined) ?? []).map(({ path }) => path);
     if (!paths.includes(at)) faults.push(`points to [${paths.join(', ')}] instead of ${at === '' ? 'the whole' : at}`);
   }
   return faults;

@@ -115,14 +115,23 @@ export function grpcWire(target: string, services: readonly DescService[], optio
       const request = fromJson(method.input, (options.wrap?.(operation, input) ?? input) as JsonValue);
       const call = (client as unknown as Record<string, ((...args: unknown[]) => void) | undefined>)[method.localName];
       return new Promise((resolve) => {
-        call?.call(client, request, metadata, { deadline: Date.now() + 10_000 }, (error: grpc.ServiceError | null, reply: never) => {
-          if (error === null) {
-            resolve({ ok: true, body: toJson(method.output, reply, { useProtoFieldName: true }) as Record<string, unknown> });
-            return;
-          }
-          const problem = fromServiceError(error);
-          resolve(failure(problem.status, problem.code, problem.message, problem.errors));
-        });
+        call?.call(
+          client,
+          request,
+          metadata,
+          { deadline: Date.now() + 10_000 },
+          (error: grpc.ServiceError | null, reply: never) => {
+            if (error === null) {
+              resolve({
+                ok: true,
+                body: toJson(method.output, reply, { useProtoFieldName: true }) as Record<string, unknown>,
+              });
+              return;
+            }
+            const problem = fromServiceError(error);
+            resolve(failure(problem.status, problem.code, problem.message, problem.errors));
+          },
+        );
       });
     },
   };

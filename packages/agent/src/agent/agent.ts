@@ -13,7 +13,7 @@ import {
 } from '../initiator/index.js';
 import { offeredCapabilities } from '../negotiation/match-capabilities.js';
 import { createPeerHttp, type PeerHttp } from '../peer/index.js';
-import { grpcRegistryClient, httpRegistryClient, type RegisteredAgent, type RegistryClient } from '../registry-client/index.js';
+import { connectRegistry, type RegisteredAgent, type RegistryClient } from '../registry-client/index.js';
 import type { Scalar } from '../skill.js';
 import type { Agreement, EndReason, InvokeRequest } from '../wire/agreement.js';
 import type { NegotiationResponse } from '../wire/answers.js';
@@ -231,7 +231,8 @@ export class Agent {
     const signal = this.#signal(options.signal);
     const agents = await this.discover(registryUrl, capabilities, {
       order: 'random',
-      limit: Math.max(32, options.maxCandidates ?? this.#settings.maxCandidates),
+      // Those that are preferred must not be missed by the draw.
+      limit: options.prefer === undefined || options.prefer.length === 0 ? RANDOM_CANDIDATES : 1_000,
       signal,
       ...(options.labels === undefined ? {} : { labels: options.labels }),
       ...(options.exclude === undefined ? {} : { exclude: options.exclude }),
@@ -340,17 +341,13 @@ export class Agent {
   #client(registryUrl: string): RegistryClient {
     const known = this.#clients.get(registryUrl);
     if (known !== undefined) return known;
-    const client = this.#options.registryClient?.(registryUrl) ?? this.#connect(registryUrl);
+    const { registryClient, joinToken } = this.#options;
+    const shared = { now: this.#now, random: this.#random, ...(joinToken === undefined ? {} : { joinToken }) };
+    const client = registryClient?.(registryUrl) ?? connectRegistry(registryUrl, shared);
     this.#clients.set(registryUrl, client);
     // The first registry is the one whose registrations agreements are bound to.
     this.#partners.watchAt(client);
     return client;
-  }
-
-  #connect(registryUrl: string): RegistryClient {
-    const { joinToken } = this.#options;
-    const shared = { now: this.#now, random: this.#random, ...(joinToken === undefined ? {} : { joinToken }) };
-    return /^grpcs?:\/\//u.test(registryUrl) ? grpcRegistryClient(registryUrl, shared) : httpRegistryClient(registryUrl, shared);
   }
 
   #kept({ type, agreement, ...event }: AgreementEvent): void {
@@ -396,6 +393,8 @@ export class Agent {
   }
 }
 
+/** More than are ever asked, so that those in the penalty box can be passed over. */
+const RANDOM_CANDIDATES = 32;
 const MAX_NAMED = 10;
 
 function namesOf(agents: readonly RegisteredAgent[]): string {

@@ -39,9 +39,7 @@ export class WitnessReporter {
       this.#queue.delete(oldest);
       this.#options.logger.warn('Too many agreements wait to be reported; one is left out', { agreement_id: oldest });
     }
-    this.#working ??= this.#work().finally(() => {
-      this.#working = undefined;
-    });
+    this.#start();
   }
 
   /** Waits until everything is reported, at most so long. */
@@ -57,6 +55,14 @@ export class WitnessReporter {
   async stop(): Promise<void> {
     this.#closing.abort();
     await this.#working;
+  }
+
+  #start(): void {
+    this.#working ??= this.#work().finally(() => {
+      this.#working = undefined;
+      // Something may have come between the last look at the queue and now.
+      if (this.#queue.size > 0 && !this.#closing.signal.aborted) this.#start();
+    });
   }
 
   async #work(): Promise<void> {

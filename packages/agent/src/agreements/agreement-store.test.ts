@@ -6,8 +6,8 @@ import type { AgreementRecord } from './agreement-record.js';
 import { MAX_REMEMBERED_CALLS, type AgreementStore, type CommitResult } from './agreement-store.js';
 import { createMemoryAgreementStore } from './memory-store.js';
 import { createRedisAgreementStore } from './redis-store.js';
-import { manualClock, START, type ManualClock } from './testing/keeper-fixture.js';
-import { agreementRecord, pendingRecord } from './testing/record.js';
+import { manualClock, START, type ManualClock } from '../../test-support/keeper-fixture.js';
+import { agreementRecord, pendingRecord } from '../../test-support/agreement-records.js';
 import { applyChange } from './transitions.js';
 
 let server: RedisServer;
@@ -69,7 +69,13 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
   function commit(
     record: SessionRecord,
     agreement?: AgreementRecord,
-    bounds: { expectedVersion?: number; maxAgreements?: number; maxOpen?: number; maxRemembered?: number; now?: number } = {},
+    bounds: {
+      expectedVersion?: number;
+      maxAgreements?: number;
+      maxOpen?: number;
+      maxRemembered?: number;
+      now?: number;
+    } = {},
   ): Promise<CommitResult> {
     return store.commit({
       session: record,
@@ -91,7 +97,12 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
   }
 
   function numbered(at: number, over: Partial<AgreementRecord> = {}): AgreementRecord {
-    return agreementRecord({ agreementId: `agr-${String(at)}`, sessionId: `session-${String(at)}`, createdAt: START + at, ...over });
+    return agreementRecord({
+      agreementId: `agr-${String(at)}`,
+      sessionId: `session-${String(at)}`,
+      createdAt: START + at,
+      ...over,
+    });
   }
 
   it('gives back what was stored, whatever characters it holds', async () => {
@@ -139,7 +150,9 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
     const open = (sessionId: string) => session({ sessionId, state: 'open', openUntil: START + 30_000 });
     expect(await commit(open('a'), undefined, { maxOpen: 2 })).toBe('done');
     const { agreementId } = pendingRecord();
-    expect(await commit(session({ sessionId: 'session-1', state: 'agreed', agreementId }), pendingRecord(), { maxOpen: 2 })).toBe('done');
+    expect(
+      await commit(session({ sessionId: 'session-1', state: 'agreed', agreementId }), pendingRecord(), { maxOpen: 2 }),
+    ).toBe('done');
     expect(await commit(open('c'), undefined, { maxOpen: 2 })).toBe('too_many_open');
     expect(await store.getSession('agent_A', 'c', now)).toBeUndefined();
     // Another round of the same session needs no second place, another initiator has its own.
@@ -179,7 +192,8 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
     await put(numbered(1, { expiresAt: START + 3_000 }));
     await put(numbered(2, { expiresAt: START + 1_000 }));
     await put(numbered(3, { expiresAt: START + 9_000, idleEndMs: 2_000 }));
-    const ids = async (at: number, limit = 10) => (await store.due(START + at, limit)).map(({ agreementId }) => agreementId);
+    const ids = async (at: number, limit = 10) =>
+      (await store.due(START + at, limit)).map(({ agreementId }) => agreementId);
     expect(await ids(999)).toEqual([]);
     expect(await ids(3_000)).toEqual(['agr-2', 'agr-3', 'agr-1']);
     expect(await ids(3_000, 1)).toEqual(['agr-2']);
@@ -195,7 +209,10 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
     await put(agreementRecord({ agreementId: 'agr-7b', sessionId: 'session-7b', createdAt: START + 7 }));
     const three = await store.get('agr-3');
     if (three === undefined) throw new Error('was not stored');
-    await store.compareAndSet(1, applyChange(three, { type: 'end', reason: 'completed', by: 'initiator' }, now) ?? three);
+    await store.compareAndSet(
+      1,
+      applyChange(three, { type: 'end', reason: 'completed', by: 'initiator' }, now) ?? three,
+    );
     const pages: string[][] = [];
     let cursor: string | undefined;
     do {
@@ -213,13 +230,25 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
   it('counts each call id once, within the limits', async () => {
     await put(agreementRecord());
     const limits = { agreementId: 'agr-1', now, runsUntil: now + 1_000, maxCalls: 3, maxConcurrentCalls: 2 };
-    expect(await store.claimCall({ ...limits, callId: 'a' })).toEqual({ outcome: 'reserved', used: 1, holdsPlace: true });
-    expect(await store.claimCall({ ...limits, callId: 'a' })).toEqual({ outcome: 'repeated', used: 1, holdsPlace: false });
+    expect(await store.claimCall({ ...limits, callId: 'a' })).toEqual({
+      outcome: 'reserved',
+      used: 1,
+      holdsPlace: true,
+    });
+    expect(await store.claimCall({ ...limits, callId: 'a' })).toEqual({
+      outcome: 'repeated',
+      used: 1,
+      holdsPlace: false,
+    });
     expect((await store.claimCall({ ...limits, callId: 'b' })).outcome).toBe('reserved');
     expect(await store.claimCall({ ...limits, callId: 'c' })).toEqual({ outcome: 'busy', used: 2, holdsPlace: false });
     expect(await store.releaseCall('agr-1', 'a', now)).toEqual({ used: 2, running: 1 });
     expect(await store.releaseCall('agr-1', 'never', now)).toEqual({ used: 2, running: 1 });
-    expect(await store.claimCall({ ...limits, callId: 'a' })).toEqual({ outcome: 'repeated', used: 2, holdsPlace: true });
+    expect(await store.claimCall({ ...limits, callId: 'a' })).toEqual({
+      outcome: 'repeated',
+      used: 2,
+      holdsPlace: true,
+    });
     await store.releaseCall('agr-1', 'a', now);
     expect((await store.claimCall({ ...limits, callId: 'c' })).outcome).toBe('reserved');
     await store.releaseCall('agr-1', 'c', now);
@@ -232,7 +261,9 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
     const claim = { agreementId: 'agr-1', now, runsUntil: now + 1_000, maxConcurrentCalls: 1 };
     await store.claimCall({ ...claim, callId: 'lost' });
     expect((await store.claimCall({ ...claim, callId: 'b', now: now + 999 })).outcome).toBe('busy');
-    expect((await store.claimCall({ ...claim, callId: 'b', now: now + 1_000, runsUntil: now + 2_000 })).outcome).toBe('reserved');
+    expect((await store.claimCall({ ...claim, callId: 'b', now: now + 1_000, runsUntil: now + 2_000 })).outcome).toBe(
+      'reserved',
+    );
     expect(await store.usage('agr-1', now + 1_500)).toEqual({ used: 2, running: 1 });
     expect(await store.usage('agr-1', now + 2_000)).toEqual({ used: 2, running: 0 });
   });
@@ -270,7 +301,8 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
       await store.claimCall({ agreementId: 'agr-1', callId, now: now + at, runsUntil: now + at + 60_000 });
       await store.releaseCall('agr-1', callId, now + at);
     }
-    const again = (callId: string) => store.claimCall({ agreementId: 'agr-1', callId, now: now + count, runsUntil: now + 90_000 });
+    const again = (callId: string) =>
+      store.claimCall({ agreementId: 'agr-1', callId, now: now + count, runsUntil: now + 90_000 });
     expect((await again(String(count - 1))).outcome).toBe('repeated');
     expect((await again('0')).outcome).toBe('reserved');
   });
@@ -289,11 +321,14 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
     await commit(session({ sessionId: 'over' }), undefined, bounds);
     await commit(session({ sessionId: 'open', state: 'open', openUntil: START + 30_000 }), undefined, bounds);
     await commit(session({ sessionId: 'session-1', state: 'agreed', agreementId: 'agr-1' }), agreementRecord(), bounds);
-    expect(await commit(session({ sessionId: 'new', state: 'open', openUntil: START + 30_000 }), undefined, bounds)).toBe('done');
+    expect(
+      await commit(session({ sessionId: 'new', state: 'open', openUntil: START + 30_000 }), undefined, bounds),
+    ).toBe('done');
     expect(await store.getSession('agent_A', 'over', now)).toBeUndefined();
     expect(await store.getSession('agent_A', 'open', now)).toBeDefined();
     expect(await commit(session({ sessionId: 'one more' }), undefined, bounds)).toBe('full');
-    const ended = applyChange(agreementRecord(), { type: 'end', reason: 'completed', by: 'initiator' }, now) ?? agreementRecord();
+    const ended =
+      applyChange(agreementRecord(), { type: 'end', reason: 'completed', by: 'initiator' }, now) ?? agreementRecord();
     await store.compareAndSet(1, ended);
     expect(await commit(session({ sessionId: 'one more' }), undefined, bounds)).toBe('done');
     expect(await store.getSession('agent_A', 'session-1', now)).toBeUndefined();
@@ -329,12 +364,19 @@ describe('the redis store', () => {
     const store = createRedisAgreementStore({ redis, agentId: 'ttl', now: () => START });
     const record = agreementRecord();
     const commit = { expectedVersion: 0, maxAgreements: 9, maxOpenPerInitiator: 9, maxRemembered: 9, now: START };
-    await store.commit({ ...commit, session: session({ state: 'agreed', agreementId: 'agr-1', expiresAt: START + 1_200_000 }), agreement: record });
+    await store.commit({
+      ...commit,
+      session: session({ state: 'agreed', agreementId: 'agr-1', expiresAt: START + 1_200_000 }),
+      agreement: record,
+    });
     await store.claimCall({ agreementId: 'agr-1', callId: 'a', now: START, runsUntil: START + 1_000 });
     const keys = await redis.keys('{parley-agent:ttl}*');
     expect(keys.length).toBeGreaterThan(5);
     for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
-    await store.compareAndSet(1, applyChange(record, { type: 'end', reason: 'completed', by: 'initiator' }, START) ?? record);
+    await store.compareAndSet(
+      1,
+      applyChange(record, { type: 'end', reason: 'completed', by: 'initiator' }, START) ?? record,
+    );
     for (const key of keys) expect(await redis.pttl(key)).not.toBe(-1);
     expect(await redis.pttl('{parley-agent:ttl}:agreement:agr-1')).toBeLessThanOrEqual(3_600_000);
     expect(await redis.pttl('{parley-agent:ttl}:session:agent_A/session-1')).toBeLessThanOrEqual(600_000);
@@ -357,7 +399,15 @@ describe('the redis store', () => {
       () => store.due(0, 1),
       () => store.reschedule('a'),
       () => store.getSession('a', 's', 0),
-      () => store.commit({ session: session(), expectedVersion: 0, maxAgreements: 1, maxOpenPerInitiator: 1, maxRemembered: 1, now: 0 }),
+      () =>
+        store.commit({
+          session: session(),
+          expectedVersion: 0,
+          maxAgreements: 1,
+          maxOpenPerInitiator: 1,
+          maxRemembered: 1,
+          now: 0,
+        }),
       () => store.claimCall(claim),
       () => store.releaseCall('a', 'c', 0),
       () => store.usage('a', 0),

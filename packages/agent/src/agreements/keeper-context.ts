@@ -28,12 +28,14 @@ export function keeperContext(
   store: AgreementStore,
   now: () => number,
 ): KeeperContext {
-  const randomBytes = options.randomBytes ?? nodeRandomBytes;
+  const randomBytes = options.randomBytes ?? pooledRandomBytes();
+  const settings = { ...DEFAULT_KEEPER_SETTINGS, ...options.settings };
   return {
     agentId: options.agentId,
     offered: options.capabilities,
     store,
-    settings: { ...DEFAULT_KEEPER_SETTINGS, ...options.settings },
+    // The sessions of all agreements that may live have to find room.
+    settings: { ...settings, maxRemembered: Math.max(settings.maxRemembered, 2 * settings.maxAgreements) },
     policy: options.policy,
     renewalPolicy: options.renewalPolicy,
     metrics: options.metrics ?? {},
@@ -41,5 +43,25 @@ export function keeperContext(
     now,
     newId: (prefix) => `${prefix}-${Buffer.from(randomBytes(18)).toString('base64url')}`,
     newProof: () => newProof(randomBytes),
+  };
+}
+
+const POOL_BYTES = 4_096;
+
+/** Draws many at a time: one draw costs more than all the rest of an answer's random values. */
+function pooledRandomBytes(): (count: number) => Uint8Array {
+  let pool = new Uint8Array(0);
+  let used = 0;
+  return (count) => {
+    if (used + count > pool.length) {
+      pool = new Uint8Array(nodeRandomBytes(Math.max(POOL_BYTES, count)));
+      used = 0;
+    }
+    const part = pool.subarray(used, used + count);
+    used += count;
+    const drawn = Uint8Array.from(part);
+    // A secret stands in one place only.
+    part.fill(0);
+    return drawn;
   };
 }

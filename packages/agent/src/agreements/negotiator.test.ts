@@ -2,7 +2,8 @@ import { negotiationResponse } from '../wire/answers.js';
 import { hashProof, newProof } from '../negotiation/proof.js';
 import { digestTerms } from '../negotiation/terms-digest.js';
 import type { NegotiationPolicy } from '../negotiation/policy.js';
-import { agree, keeperFixture, refusal, request } from './testing/keeper-fixture.js';
+import type { AgreementKeeper } from './keeper-types.js';
+import { agree, keeperFixture, refusal, request } from '../../test-support/keeper-fixture.js';
 
 const digest = `sha256:${'a'.repeat(43)}`;
 
@@ -11,7 +12,14 @@ async function countered(fixture = keeperFixture(), sessionId = 's', agentId = '
   const answer = await fixture.keeper.negotiate(request({ ...base, parameters: { language: 'fr', depth: 9 } }));
   if (answer.offer === undefined) throw new Error(`no offer but ${answer.outcome}`);
   const { offer_id, terms_digest } = answer.offer;
-  return { ...fixture, answer, offer_id, terms_digest, base, accept: { ...base, action: 'accept' as const, offer_id, terms_digest } };
+  return {
+    ...fixture,
+    answer,
+    offer_id,
+    terms_digest,
+    base,
+    accept: { ...base, action: 'accept' as const, offer_id, terms_digest },
+  };
 }
 
 describe('a proposal', () => {
@@ -25,7 +33,13 @@ describe('a proposal', () => {
       parameters: { language: 'ru', depth: 3 },
       round: 1,
       max_rounds: 4,
-      agreement: { state: 'active', lease_revision: 1, version: 1, calls_used: 0, created_at: '2026-01-01T00:00:00.000Z' },
+      agreement: {
+        state: 'active',
+        lease_revision: 1,
+        version: 1,
+        calls_used: 0,
+        created_at: '2026-01-01T00:00:00.000Z',
+      },
     });
     expect(answer.agreement).not.toHaveProperty('confirm_within_ms');
     expect(answer.agreement?.expires_at).toBe(new Date(clock.now() + 60_000).toISOString());
@@ -77,7 +91,10 @@ describe('a proposal', () => {
   it('of another agent than the transport knows is refused', async () => {
     const { keeper } = keeperFixture();
     const caller = { authenticatedAgent: 'agent_C' };
-    expect(await refusal(keeper.negotiate(request(), caller))).toEqual({ code: 'agent_id_mismatch', reason: 'forbidden' });
+    expect(await refusal(keeper.negotiate(request(), caller))).toEqual({
+      code: 'agent_id_mismatch',
+      reason: 'forbidden',
+    });
     expect((await keeper.negotiate(request({ agent_id: 'agent_C' }), caller)).accepted).toBe(true);
   });
 
@@ -154,7 +171,9 @@ describe('another request in the same session', () => {
     expect(await refusal(keeper.negotiate(request(base)))).toEqual({ code: 'session_conflict', reason: 'conflict' });
     await keeper.negotiate(request({ session_id: 'agreed' }));
     const other = { parameters: { depth: 1 } };
-    expect((await refusal(keeper.negotiate(request({ session_id: 'agreed', ...other })))).code).toBe('session_conflict');
+    expect((await refusal(keeper.negotiate(request({ session_id: 'agreed', ...other })))).code).toBe(
+      'session_conflict',
+    );
     await keeper.negotiate(request({ session_id: 'declined', capabilities: ['juggle'] }));
     expect((await refusal(keeper.negotiate(request({ session_id: 'declined' })))).code).toBe('session_conflict');
   });
@@ -176,7 +195,9 @@ describe('another request in the same session', () => {
       code: 'session_unknown',
       reason: 'not_found',
     });
-    expect((await refusal(keeper.negotiate(request({ ...base, in_reply_to_offer_id: 'off-x' })))).code).toBe('offer_mismatch');
+    expect((await refusal(keeper.negotiate(request({ ...base, in_reply_to_offer_id: 'off-x' })))).code).toBe(
+      'offer_mismatch',
+    );
     expect((await refusal(keeper.negotiate(request({ ...accept, offer_id: 'off-x' })))).code).toBe('offer_mismatch');
     expect((await refusal(keeper.negotiate(request({ ...accept, session_id: 'x' })))).code).toBe('session_unknown');
     expect((await refusal(keeper.negotiate(request({ ...accept, agent_id: 'agent_C' })))).code).toBe('session_unknown');
@@ -247,6 +268,15 @@ describe('taking an offer', () => {
     expect((await refusal(keeper.negotiate(other))).code).toBe('offer_mismatch');
   });
 
+  it('in a session that is over is refused with the state, and a new session is free to begin (Connector#5018)', async () => {
+    const { keeper, accept, base, offer_id } = await countered();
+    await keeper.negotiate(request({ ...base, action: 'decline', offer_id }));
+    const closed = await keeper.negotiate(request(accept)).catch((error: unknown) => error);
+    expect(closed).toMatchObject({ status: 409, code: 'session_closed' });
+    expect(String(closed)).toContain('declined');
+    expect((await keeper.negotiate(request({ agent_id: base.agent_id }))).accepted).toBe(true);
+  });
+
   it('past its end is refused, at the very moment of its end too (Connector#5377)', async () => {
     const { keeper, accept, base, offer_id, clock } = await countered();
     clock.advance(29_999);
@@ -275,7 +305,10 @@ describe('taking an offer', () => {
     const fixture = keeperFixture({ settings: { maxAgreements: 1 } });
     const { keeper, accept } = await countered(fixture);
     const { id, proof } = await agree(keeper);
-    expect(await keeper.negotiate(request(accept))).toMatchObject({ outcome: 'declined', reason: { code: 'capacity' } });
+    expect(await keeper.negotiate(request(accept))).toMatchObject({
+      outcome: 'declined',
+      reason: { code: 'capacity' },
+    });
     await keeper.end(id, { proof });
     expect((await keeper.negotiate(request(accept))).accepted).toBe(true);
   });
@@ -285,8 +318,15 @@ describe('taking an offer', () => {
     const own = newProof();
     const base = { session_id: 's', parameters: { language: 'fr' } };
     const { offer } = await keeper.negotiate(request({ ...base, proof_hash: own.hash }));
-    const accept = { session_id: 's', action: 'accept' as const, offer_id: offer?.offer_id, terms_digest: offer?.terms_digest };
-    expect((await refusal(keeper.negotiate(request({ ...accept, proof_hash: newProof().hash })))).code).toBe('session_conflict');
+    const accept = {
+      session_id: 's',
+      action: 'accept' as const,
+      offer_id: offer?.offer_id,
+      terms_digest: offer?.terms_digest,
+    };
+    expect((await refusal(keeper.negotiate(request({ ...accept, proof_hash: newProof().hash })))).code).toBe(
+      'session_conflict',
+    );
     const { agreement } = await keeper.negotiate(request(accept));
     expect(agreement?.state).toBe('pending');
     const confirmed = { termsDigest: agreement?.terms_digest ?? '', proof: own.secret };
@@ -327,7 +367,11 @@ describe('a withdrawal', () => {
 
   it('that comes before its proposal wins (anax#165)', async () => {
     const { keeper, events } = keeperFixture();
-    expect(await keeper.negotiate(request(withdraw))).toMatchObject({ accepted: false, outcome: 'withdrawn', round: 0 });
+    expect(await keeper.negotiate(request(withdraw))).toMatchObject({
+      accepted: false,
+      outcome: 'withdrawn',
+      round: 0,
+    });
     expect(await keeper.negotiate(request({ session_id: 's' }))).toMatchObject({
       accepted: false,
       outcome: 'withdrawn',
@@ -386,8 +430,13 @@ describe('a withdrawal', () => {
     const { keeper, clock } = keeperFixture();
     const { id, proof } = await agree(keeper, { session_id: 's' });
     clock.advance(15_000);
-    expect(await refusal(keeper.negotiate(request(withdraw)))).toEqual({ code: 'session_conflict', reason: 'conflict' });
-    expect((await refusal(keeper.negotiate(request(withdraw), { proof: newProof().secret }))).code).toBe('session_conflict');
+    expect(await refusal(keeper.negotiate(request(withdraw)))).toEqual({
+      code: 'session_conflict',
+      reason: 'conflict',
+    });
+    expect((await refusal(keeper.negotiate(request(withdraw), { proof: newProof().secret }))).code).toBe(
+      'session_conflict',
+    );
     expect((await keeper.get(id, { proof })).state).toBe('active');
     expect((await keeper.negotiate(request(withdraw), { proof })).outcome).toBe('withdrawn');
     expect((await keeper.get(id, { proof })).state).toBe('ended');
@@ -489,6 +538,44 @@ describe('the policy', () => {
   });
 });
 
+describe('two agents that negotiate with each other', () => {
+  it('both finish, though each asks the other while it decides (arkhai#89)', async () => {
+    const keepers: AgreementKeeper[] = [];
+    const asks =
+      (other: number): NegotiationPolicy =>
+      async ({ capabilities, agent_id }) => {
+        if (capabilities.includes('translate')) return { allow: true };
+        const counterpart = keepers[other];
+        if (counterpart === undefined) throw new Error('no counterpart');
+        const inner = await counterpart.negotiate(request({ agent_id, capabilities: ['translate'] }));
+        return inner.accepted ? { allow: true } : { allow: false, code: 'policy' };
+      };
+    const a = keeperFixture({ agentId: 'agent_A', policy: asks(1) });
+    const b = keeperFixture({ agentId: 'agent_B', policy: asks(0) });
+    keepers.push(a.keeper, b.keeper);
+    // What one side ends is told to the other from within the event, as a callback would.
+    for (const { keeper } of [a, b]) {
+      keeper.onEvent(({ type, record }) => {
+        if (type === 'ended') void keeper.end(record.agreementId, { internal: true, reason: 'superseded' });
+      });
+    }
+    const answers = await Promise.all([
+      a.keeper.negotiate(request({ agent_id: 'agent_B' })),
+      b.keeper.negotiate(request({ agent_id: 'agent_A' })),
+    ]);
+    expect(answers.map(({ accepted }) => accepted)).toEqual([true, true]);
+    expect(await Promise.all([a.keeper.endFor('agent_A', 'shutdown'), b.keeper.endFor('agent_B', 'shutdown')])).toEqual(
+      [2, 2],
+    );
+    for (const { events } of [a, b]) {
+      expect(events.filter(({ type }) => type === 'ended').map(({ record }) => record.endReason)).toEqual([
+        'shutdown',
+        'shutdown',
+      ]);
+    }
+  });
+});
+
 describe('proofs', () => {
   it('never stand in an event, a view or the log', async () => {
     const { keeper, events, logs } = keeperFixture();
@@ -496,7 +583,12 @@ describe('proofs', () => {
     const responderSecret = events[0]?.record.responderProofSecret ?? '';
     expect(hashProof(responderSecret)).toBe(answer.responder_proof_hash);
     await keeper.end(id, { proof });
-    const shown = JSON.stringify([logs, events.map(({ agreement }) => agreement), await keeper.list(), answer.agreement]);
+    const shown = JSON.stringify([
+      logs,
+      events.map(({ agreement }) => agreement),
+      await keeper.list(),
+      answer.agreement,
+    ]);
     for (const secret of [proof, responderSecret, hashProof(proof)]) expect(shown).not.toContain(secret);
   });
 });

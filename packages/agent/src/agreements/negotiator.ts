@@ -22,7 +22,10 @@ import { withDeadline } from './with-deadline.js';
 
 const MAX_ATTEMPTS = 8;
 
-type Answered = { readonly answer: NegotiationResponse; readonly repeated: boolean };
+interface Answered {
+  readonly answer: NegotiationResponse;
+  readonly repeated: boolean;
+}
 type AgreementStep = { readonly round: number; readonly maxRounds: number } | { readonly offer: OfferRecord };
 
 /** One message of a negotiation while it is worked on. */

@@ -2,11 +2,16 @@ import fc from 'fast-check';
 import type { AppError } from '@parley/service-kit';
 import type { NegotiationResponse } from '../wire/answers.js';
 import type { NegotiationInput } from '../wire/negotiation.js';
-import { keeperFixture, request } from './testing/keeper-fixture.js';
+import { keeperFixture, request } from '../../test-support/keeper-fixture.js';
 
 /** What a message of the model says; offers are meant by their age (0: the last one made). */
 type Message =
-  | { readonly type: 'propose'; readonly wish: 'suits' | 'counter' | 'missing' | 'unsupported'; readonly variant: number; readonly reply?: number }
+  | {
+      readonly type: 'propose';
+      readonly wish: 'suits' | 'counter' | 'missing' | 'unsupported';
+      readonly variant: number;
+      readonly reply?: number;
+    }
   | { readonly type: 'accept'; readonly offer: number; readonly digest: 'right' | 'wrong' }
   | { readonly type: 'decline'; readonly offer: number }
   | { readonly type: 'withdraw' }
@@ -26,10 +31,20 @@ const message: fc.Arbitrary<Message> = fc.oneof(
       { requiredKeys: ['type', 'wish', 'variant'] },
     ),
   },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('accept' as const), offer: age, digest: fc.constantFrom('right', 'right', 'wrong') }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('accept' as const),
+      offer: age,
+      digest: fc.constantFrom('right', 'right', 'wrong'),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('decline' as const), offer: age }) },
   { weight: 1, arbitrary: fc.constant({ type: 'withdraw' as const }) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.constantFrom(1_000, 20_000, 30_000) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.constantFrom(1_000, 20_000, 30_000) }),
+  },
 );
 
 interface ModelOffer {
@@ -45,12 +60,14 @@ class Model {
   offers: ModelOffer[] = [];
   takenOffer: string | undefined;
   declinedOffer: string | undefined;
+  /** The last offer was answered by another proposal, which made no offer in its turn. */
+  lastWasAnswered = false;
   readonly remembered = new Map<string, string>();
 
   expected(each: Message, key: string, now: number): string {
     const offer = this.offerOf(each);
     const current = this.offers.at(-1);
-    const superseded = offer !== undefined && offer !== current;
+    const superseded = offer !== undefined && (offer !== current || this.lastWasAnswered);
     switch (each.type) {
       case 'wait':
         return 'nothing';
@@ -63,7 +80,7 @@ class Model {
         const before = this.remembered.get(key);
         if (before !== undefined) return before;
         if (!replies) return 'session_conflict';
-        if (superseded || (offer !== undefined && this.state === 'declined' && this.supersededAtEnd)) return 'offer_superseded';
+        if (superseded) return 'offer_superseded';
         if (this.state !== 'open') return 'session_closed';
         if (offer === undefined) return 'offer_mismatch';
         if (offer.until <= now) return 'offer_expired';
@@ -71,7 +88,7 @@ class Model {
       }
       case 'accept': {
         if (this.state === 'none') return 'session_unknown';
-        if (superseded || (offer !== undefined && this.supersededAtEnd)) return 'offer_superseded';
+        if (superseded) return 'offer_superseded';
         if (this.state === 'declined' || this.state === 'withdrawn') return 'session_closed';
         if (offer === undefined || (this.state === 'agreed' && this.takenOffer === undefined)) return 'offer_mismatch';
         if (each.digest === 'wrong') return 'offer_mismatch';
@@ -80,17 +97,15 @@ class Model {
       }
       case 'decline': {
         if (this.state === 'none') return 'session_unknown';
-        if (this.state === 'declined' && this.declinedOffer !== undefined && this.declinedOffer === offer?.id) return 'declined:declined_by_initiator';
+        if (this.state === 'declined' && this.declinedOffer !== undefined && this.declinedOffer === offer?.id)
+          return 'declined:declined_by_initiator';
         if (this.state === 'agreed') return 'session_conflict';
-        if (superseded || (offer !== undefined && this.supersededAtEnd)) return 'offer_superseded';
+        if (superseded) return 'offer_superseded';
         if (this.state !== 'open') return 'session_closed';
         return offer === undefined ? 'offer_mismatch' : 'declined:declined_by_initiator';
       }
     }
   }
-
-  /** The last offer was answered by another proposal, which made no offer in its turn. */
-  supersededAtEnd = false;
 
   learn(each: Message, key: string, outcome: string, answer: NegotiationResponse | undefined): void {
     if (answer === undefined || each.type === 'wait') return;
@@ -99,7 +114,8 @@ class Model {
       return;
     }
     if (each.type === 'propose') {
-      if (this.remembered.has(key) || this.state === 'withdrawn' || outcome === 'declined:parameter_unsupported') return;
+      if (this.remembered.has(key) || this.state === 'withdrawn' || outcome === 'declined:parameter_unsupported')
+        return;
       this.remembered.set(key, outcome);
       if (outcome === 'declined:rounds_exhausted') {
         this.state = 'declined';
@@ -109,7 +125,7 @@ class Model {
       if (answer.offer !== undefined) {
         const { offer_id: id, terms_digest: digest, valid_until } = answer.offer;
         this.offers.push({ id, digest, until: Date.parse(valid_until) });
-      } else if (this.offers.length > 0) this.supersededAtEnd = true;
+      } else if (this.offers.length > 0) this.lastWasAnswered = true;
       this.state = outcome === 'countered' ? 'open' : outcome === 'accepted' ? 'agreed' : 'declined';
       return;
     }
@@ -123,7 +139,8 @@ class Model {
   }
 
   offerOf(each: Message): ModelOffer | undefined {
-    const back = each.type === 'propose' ? each.reply : each.type === 'accept' || each.type === 'decline' ? each.offer : undefined;
+    const back =
+      each.type === 'propose' ? each.reply : each.type === 'accept' || each.type === 'decline' ? each.offer : undefined;
     return back === undefined ? undefined : this.offers.at(-1 - back);
   }
 
@@ -160,10 +177,15 @@ function toRequest(each: Exclude<Message, { type: 'wait' }>, model: Model): Part
   }
 }
 
-async function outcomeOf(work: Promise<NegotiationResponse>): Promise<{ outcome: string; answer?: NegotiationResponse }> {
+async function outcomeOf(
+  work: Promise<NegotiationResponse>,
+): Promise<{ outcome: string; answer?: NegotiationResponse }> {
   try {
     const answer = await work;
-    return { outcome: answer.outcome === 'declined' ? `declined:${answer.reason?.code ?? ''}` : answer.outcome, answer };
+    return {
+      outcome: answer.outcome === 'declined' ? `declined:${answer.reason?.code ?? ''}` : answer.outcome,
+      answer,
+    };
   } catch (error) {
     return { outcome: (error as AppError).code };
   }
@@ -174,7 +196,9 @@ describe('any sequence of messages in one session', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 14 }), async (messages) => {
         // An agreement here holds for longer than the sequence, and its secret stays repeatable.
-        const { keeper, clock, events } = keeperFixture({ settings: { agreementTtlSeconds: 3_600, confirmWithinMs: 3_600_000 } });
+        const { keeper, clock, events } = keeperFixture({
+          settings: { agreementTtlSeconds: 3_600, confirmWithinMs: 3_600_000 },
+        });
         const model = new Model();
         const started = clock.now();
         for (const each of messages) {

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { AGREEMENT_STATES, END_REASONS } from '../wire/agreement.js';
 import type { AgreementRecord } from './agreement-record.js';
 import { eventOf } from './event-hub.js';
-import { START } from './testing/keeper-fixture.js';
-import { agreementRecord, pendingRecord } from './testing/record.js';
+import { START } from '../../test-support/keeper-fixture.js';
+import { agreementRecord, pendingRecord } from '../../test-support/agreement-records.js';
 import { AGREEMENT_MACHINE, applyChange, deadlineOf, isDue, type AgreementChange } from './transitions.js';
 
 const party = fc.constantFrom('agent_A', 'agent_B');

@@ -220,7 +220,8 @@ export class LeaseKeeper {
   }
 
   #hold(lease: { ttl_seconds: number; renew_every_seconds: number }, askedAt: number, event: LeaseEvent): void {
-    const renewMs = jitter(lease.renew_every_seconds * 1_000, 0.1, this.#random);
+    // Whole, as timers are: one that fires a fraction too early would wait once more.
+    const renewMs = Math.ceil(jitter(lease.renew_every_seconds * 1_000, 0.1, this.#random));
     this.#enter(
       {
         kind: 'held',

@@ -1,4 +1,4 @@
-import { createHash, randomBytes as nodeRandomBytes, timingSafeEqual } from 'node:crypto';
+import { hash as digest, randomBytes as nodeRandomBytes, timingSafeEqual } from 'node:crypto';
 
 /** What {@link hashProof} makes of a secret, and 256 random bits. */
 export interface Proof {
@@ -9,7 +9,7 @@ export interface Proof {
 
 /** base64url(SHA-256(secret)), over the secret's UTF-8 bytes as they stand in the header. */
 export function hashProof(secret: string): string {
-  return createHash('sha256').update(secret, 'utf8').digest('base64url');
+  return digest('sha256', secret, 'base64url');
 }
 
 /** @param randomBytes Default: of node:crypto. */
@@ -24,6 +24,6 @@ const MAX_SECRET_LENGTH = 256;
 export function proofMatches(hash: string, secret: string | undefined): boolean {
   if (secret === undefined || secret === '' || secret.length > MAX_SECRET_LENGTH) return false;
   const expected = Buffer.from(hash, 'base64url');
-  const shown = createHash('sha256').update(secret, 'utf8').digest();
+  const shown = Buffer.from(hashProof(secret), 'base64url');
   return expected.length === shown.length && timingSafeEqual(expected, shown);
 }

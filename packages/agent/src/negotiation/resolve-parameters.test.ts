@@ -126,18 +126,26 @@ const schema: fc.Arbitrary<ParameterSchema> = fc
       ...(required === undefined ? {} : { required }),
     };
     // As a manifest is checked: a default satisfies its own schema.
-    return fallback !== undefined && parameterFault(base, fallback) === undefined ? { ...base, default: fallback } : base;
+    return fallback !== undefined && parameterFault(base, fallback) === undefined
+      ? { ...base, default: fallback }
+      : base;
   });
 
 const names = fc.constantFrom('p', 'q', 'r', 'toString');
 const capabilityList = fc
-  .dictionary(fc.constantFrom('a', 'b/c', 'd'), fc.dictionary(names, schema, { maxKeys: 3 }), { minKeys: 1, maxKeys: 3 })
+  .dictionary(fc.constantFrom('a', 'b/c', 'd'), fc.dictionary(names, schema, { maxKeys: 3 }), {
+    minKeys: 1,
+    maxKeys: 3,
+  })
   .map((offered) => {
     const details = Object.entries(offered).map(([name, parameters]) => [name, { parameters }] as const);
     const match = matchCapabilities(Object.keys(offered), new Map(details));
     return 'matched' in match ? match.matched : [];
   });
-const keys = fc.oneof(names, fc.tuple(fc.constantFrom('a', 'b/c', 'd', 'x'), names).map((parts) => parts.join('/')));
+const keys = fc.oneof(
+  names,
+  fc.tuple(fc.constantFrom('a', 'b/c', 'd', 'x'), names).map((parts) => parts.join('/')),
+);
 const givenMap = fc.dictionary(keys, wish, { maxKeys: 6 });
 
 describe('whatever is proposed', () => {

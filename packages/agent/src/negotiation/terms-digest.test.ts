@@ -5,12 +5,14 @@ import type { Terms } from '../wire/agreement.js';
 import { bodyDigest } from './body-digest.js';
 import { hashProof, newProof, proofMatches } from './proof.js';
 import { digestTerms } from './terms-digest.js';
-import { request } from '../agreements/testing/keeper-fixture.js';
+import { request } from '../../test-support/keeper-fixture.js';
 
 const terms: Terms = {
   responder: 'agent_B',
   initiator: 'agent_A',
-  capabilities: [{ name: 'code_review', version: '1.2.0', parameters: { language: 'ru', depth: 3, strict: true, ratio: 0.1 } }],
+  capabilities: [
+    { name: 'code_review', version: '1.2.0', parameters: { language: 'ru', depth: 3, strict: true, ratio: 0.1 } },
+  ],
   lease: { ttl_seconds: 60, max_lifetime_seconds: 86_400 },
 };
 

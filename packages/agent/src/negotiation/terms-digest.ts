@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { AppError } from '@parley/service-kit';
 import type { Terms } from '../wire/agreement.js';
@@ -46,6 +46,7 @@ export function jcs(value: unknown): string {
   return text;
 }
 
+/** base64url of the SHA-256 of the UTF-8 text. */
 export function sha256(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('base64url');
+  return hash('sha256', text, 'base64url');
 }

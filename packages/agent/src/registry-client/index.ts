@@ -1,3 +1,4 @@
+export { connectRegistry, type ConnectRegistryOptions } from './connect-registry.js';
 export { grpcRegistryClient, type GrpcRegistryClientOptions } from './grpc-registry-client.js';
 export { httpRegistryClient, type HttpRegistryClientOptions } from './http-registry-client.js';
 export type {

@@ -11,8 +11,14 @@ const terms = {
 describe('the answer of a peer', () => {
   it('may be the plain one', () => {
     const plain = { session_id: 's', accepted: true, parameters: { language: 'ru' } };
-    expect(validate(negotiationResponse, plain)).toMatchObject({ ...plain, outcome: 'accepted', unsupported_parameters: [] });
-    expect(validate(negotiationResponse, { session_id: 's', accepted: false, parameters: {} }).outcome).toBe('declined');
+    expect(validate(negotiationResponse, plain)).toMatchObject({
+      ...plain,
+      outcome: 'accepted',
+      unsupported_parameters: [],
+    });
+    expect(validate(negotiationResponse, { session_id: 's', accepted: false, parameters: {} }).outcome).toBe(
+      'declined',
+    );
   });
 
   it('may come from a newer version: what is not known is left out, at every depth', () => {

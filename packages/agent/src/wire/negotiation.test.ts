@@ -3,7 +3,12 @@ import { z } from 'zod';
 import { invokeRequest, renewAgreementRequest } from './agreement.js';
 import { negotiationFields, negotiationRequest, refineNegotiation, type NegotiationRequest } from './negotiation.js';
 
-const propose = { session_id: 's', agent_id: 'agent_A', capabilities: ['code_review@^1.2'], parameters: { language: 'ru' } };
+const propose = {
+  session_id: 's',
+  agent_id: 'agent_A',
+  capabilities: ['code_review@^1.2'],
+  parameters: { language: 'ru' },
+};
 const digest = `sha256:${'a'.repeat(43)}`;
 const accept = { session_id: 's', agent_id: 'agent_A', action: 'accept', offer_id: 'off-1', terms_digest: digest };
 
@@ -35,7 +40,10 @@ describe('a negotiation request', () => {
     ['parameters.language', { ...propose, parameters: { language: '\ud800' } }],
     ['parameters["a b"]', { ...propose, parameters: { 'a b': 1 } }],
     ['parameters["bad cap/p"]', { ...propose, parameters: { 'bad cap/p': 1 } }],
-    ['parameters.__proto__', JSON.parse('{"session_id":"s","agent_id":"a","capabilities":["c"],"parameters":{"__proto__":1}}') as object],
+    [
+      'parameters.__proto__',
+      JSON.parse('{"session_id":"s","agent_id":"a","capabilities":["c"],"parameters":{"__proto__":1}}') as object,
+    ],
     ['parameters.constructor', { ...propose, parameters: { constructor: 1 } }],
     ['required_parameters[0]', { ...propose, required_parameters: ['a b'] }],
     ['proof_hash', { ...propose, proof_hash: 'short' }],
@@ -78,14 +86,22 @@ describe('a negotiation request', () => {
       .superRefine((request: NegotiationRequest, context) => {
         refineNegotiation(request, context);
       });
-    expect(validate(extended, { ...propose, target_agent_id: 'agent_B' })).toMatchObject({ target_agent_id: 'agent_B' });
+    expect(validate(extended, { ...propose, target_agent_id: 'agent_B' })).toMatchObject({
+      target_agent_id: 'agent_B',
+    });
     expect(paths(extended, { ...propose, capabilities: [] })).toContain('capabilities');
   });
 });
 
 describe('other requests', () => {
   it('refuse unknown fields and wrong values by path', () => {
-    const invoke = { agreement_id: 'agr-1', terms_digest: digest, capability: 'c', call_id: 'call', input: { a: [1, { b: null }] } };
+    const invoke = {
+      agreement_id: 'agr-1',
+      terms_digest: digest,
+      capability: 'c',
+      call_id: 'call',
+      input: { a: [1, { b: null }] },
+    };
     expect(validate(invokeRequest, invoke)).toEqual({ ...invoke, parameters: {} });
     expect(paths(invokeRequest, { ...invoke, input: [] })).toContain('input');
     expect(paths(invokeRequest, { ...invoke, call_id: 'x'.repeat(129) })).toContain('call_id');

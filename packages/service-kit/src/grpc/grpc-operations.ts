@@ -24,7 +24,9 @@ export function addHealth(
 
 /** Server reflection (v1 and v1alpha), so that grpcurl and the like need no proto files. */
 export function addReflection(server: grpc.Server, services: readonly DescService[], closing: AbortSignal): void {
-  new ReflectionService(reflectionPackage(services)).addToServer(endingStreams(server, closing));
+  // Imported files may define services that this server does not have.
+  const served = { services: services.map(({ typeName }) => typeName) };
+  new ReflectionService(reflectionPackage(services), served).addToServer(endingStreams(server, closing));
 }
 
 /**

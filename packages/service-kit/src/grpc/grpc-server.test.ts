@@ -1,16 +1,16 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { status, type ClientUnaryCall } from '@grpc/grpc-js';
+import { logVerbosity, setLogVerbosity, status, type ClientUnaryCall } from '@grpc/grpc-js';
+import { RegistryService } from '@parley/proto';
 import { waitFor } from '@parley/testkit';
 import { z } from 'zod';
 import { AppError } from '../errors/app-error.js';
 import { operation, type CallContext } from '../operation.js';
 import { createGrpcServer } from './grpc-server.js';
-import { call, closeGrpcServers, failureOf, startGrpc } from './grpc.test-helper.js';
+import { call, closeGrpcServers, connect, failureOf, startGrpc } from './grpc.test-helper.js';
 import { fromServiceError, PROBLEM_TRAILER } from './problem-trailer.js';
-import { RegistryService } from '@parley/proto';
 
 const SECRET = 'swordfish';
-const input = z.object({ agent_id: z.string().min(1, 'must not be blank') });
+const input = z.object({ agent_id: z.string('required') });
 
 afterEach(closeGrpcServers);
 
@@ -75,8 +75,8 @@ describe('the failure of a unary method', () => {
     expect(error.metadata.get('x-request-id')).toEqual(['mine']);
     expect(fromServiceError(error)).toMatchObject({
       reason: 'invalid_request',
-      message: 'agent_id: must not be blank',
-      errors: [{ path: 'agent_id', message: 'must not be blank' }],
+      message: 'agent_id: required',
+      errors: [{ path: 'agent_id', message: 'required' }],
     });
   });
 
@@ -239,6 +239,8 @@ describe('a server', () => {
   });
 
   it('cannot listen on a port that is taken', async () => {
+    // The library prints such failures besides reporting them.
+    setLogVerbosity(logVerbosity.NONE);
     const { port } = await startGrpc();
     const other = await startGrpc();
     await expect(other.listen(port, '127.0.0.1')).rejects.toThrow(/EADDRINUSE|No address added/);
@@ -256,7 +258,6 @@ describe('a server', () => {
     const inFlight = call(client, 'GetAgent', { agent_id: 'a' });
     await waitFor(() => answer);
     const closed = close(30_000);
-    const { connect } = await import('./grpc.test-helper.js');
     const late = connect(port);
     expect((await failureOf(call(late, 'GetAgent', { agent_id: 'a' }))).code).toBe(status.UNAVAILABLE);
     late.close();

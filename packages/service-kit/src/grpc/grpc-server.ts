@@ -51,7 +51,6 @@ export function createGrpcServer(options: GrpcServerOptions): RunningGrpcServer 
     // A client that vanished without a word would hold its streams for ever.
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,
-    'grpc.enable_channelz': 0,
   });
   const closing = new AbortController();
   for (const binding of options.services) {
@@ -63,7 +62,7 @@ export function createGrpcServer(options: GrpcServerOptions): RunningGrpcServer 
   const services = options.services.map(({ service }) => service);
   const health = addHealth(server, services, closing.signal);
   addReflection(server, services, closing.signal);
-  let closed: Promise<void> | undefined;
+  let closed: Shutdown | undefined;
   return {
     listen: (port, host) => bind(server, `${host.includes(':') ? `[${host}]` : host}:${String(port)}`),
     setServing: health.setServing,
@@ -71,16 +70,15 @@ export function createGrpcServer(options: GrpcServerOptions): RunningGrpcServer 
       health.setServing(false);
       // Shutting down waits for every open stream; ours would stay for ever.
       closing.abort(new AppError('unavailable', 'The service is shutting down.', { code: 'shutting_down' }));
-      const done = (closed ??= shutDown(server));
-      return new Promise((resolve) => {
-        const force = setTimeout(() => {
-          server.forceShutdown();
-          resolve();
-        }, graceMs);
-        void done.then(() => {
-          clearTimeout(force);
-          resolve();
-        });
+      closed ??= shutDown(server);
+      const { done, finish } = closed;
+      const force = setTimeout(() => {
+        server.forceShutdown();
+        // The library does not report the end of what was forced.
+        finish();
+      }, graceMs);
+      return done.finally(() => {
+        clearTimeout(force);
       });
     },
   };
@@ -95,10 +93,15 @@ function bind(server: grpc.Server, address: string): Promise<number> {
   });
 }
 
-function shutDown(server: grpc.Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.tryShutdown(() => {
-      resolve();
-    });
+interface Shutdown {
+  readonly done: Promise<void>;
+  readonly finish: () => void;
+}
+
+function shutDown(server: grpc.Server): Shutdown {
+  const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+  server.tryShutdown(() => {
+    finish();
   });
+  return { done, finish };
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { status, type ServiceError } from '@grpc/grpc-js';
 import { waitFor } from '@parley/testkit';
 import { z } from 'zod';
@@ -53,6 +54,12 @@ const stream = (handle: StreamOperation<unknown, Item>['handle']) => ({
 });
 
 afterEach(closeGrpcServers);
+
+/** The library's client hoards what arrives until it is first read; after that it takes what it is asked for. */
+const readOneAndPause = async (call: ReturnType<typeof watch>): Promise<void> => {
+  await once(call, 'data');
+  call.pause();
+};
 
 const errorOf = async (call: ReturnType<typeof watch>): Promise<ServiceError> => {
   call.resume();
@@ -134,9 +141,21 @@ describe('a server stream', () => {
 
   it('whose connection is lost returns its source', async () => {
     const source = new CountingSource(1);
-    const { client } = await startGrpc({ Watch: { stream: source.operation } });
-    await once(watch(client), 'data');
-    client.close();
+    const { port } = await startGrpc({ Watch: { stream: source.operation } });
+    const session = connectHttp2(`http://127.0.0.1:${String(port)}`);
+    const headers = {
+      ':method': 'POST',
+      ':path': '/parley.v1.RegistryService/Watch',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    };
+    const call = session.request(headers);
+    // A message of no bytes: a flag and a length.
+    call.end(Buffer.alloc(5));
+    await once(call, 'data');
+    call.on('error', () => undefined);
+    session.on('error', () => undefined);
+    session.socket.destroy();
     await waitFor(() => source.returned === 1);
   });
 
@@ -147,7 +166,7 @@ describe('a server stream', () => {
       const source = new CountingSource(300, big);
       const { client } = await startGrpc({ Watch: { stream: source.operation } });
       const call = watch(client);
-      await waitFor(() => source.pulled > 1);
+      await readOneAndPause(call);
       let before = -1;
       await waitFor(() => {
         const stopped = source.pulled === before;
@@ -157,7 +176,8 @@ describe('a server stream', () => {
       expect(source.pulled).toBeLessThan(150);
       let read = 0;
       call.on('data', () => (read += 1));
-      await waitFor(() => read === 300);
+      call.resume();
+      await waitFor(() => read === 299);
       expect(source.pulled).toBe(301);
     });
 
@@ -165,6 +185,7 @@ describe('a server stream', () => {
       const source = new CountingSource(300, big);
       const { client } = await startGrpc({ Watch: { stream: source.operation } }, { slowReaderMs: 50 });
       const call = watch(client);
+      await readOneAndPause(call);
       await waitFor(() => source.returned === 1);
       expect(source.pulled).toBeLessThan(150);
       const error = await errorOf(call);
@@ -191,8 +212,7 @@ describe('a server stream', () => {
     it('is cut after the grace if its reader takes nothing', async () => {
       const source = new CountingSource(300, { type: 'x', reason: 'x'.repeat(64 * 1024) });
       const { client, close } = await startGrpc({ Watch: { stream: source.operation } });
-      watch(client);
-      await waitFor(() => source.pulled > 16);
+      await readOneAndPause(watch(client));
       const started = performance.now();
       await close(100);
       expect(performance.now() - started).toBeLessThan(3_000);

@@ -52,7 +52,8 @@ export class CatalogueSync {
   #takeOver(record: AgentRecord): AgentEntry | undefined {
     const known = this.#catalogue.entry(record.agentId);
     if (known !== undefined && known.revision === record.revision) {
-      this.#catalogue.setDeadline(known, record.deadlineMs);
+      // A renewal may have overtaken the snapshot; the deadline of one registration only grows.
+      if (record.deadlineMs > known.deadlineMs) this.#catalogue.setDeadline(known, record.deadlineMs);
       return known;
     }
     return this.#upsert(record);

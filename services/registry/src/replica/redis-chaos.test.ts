@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError, silentLogger } from '@parley/service-kit';
 import { eventually, startRedis, waitFor, type RedisServer } from '@parley/testkit';
+import { Redis } from 'ioredis';
 import { RedisStore } from '../store/redis/redis-store.js';
 import type { RegistryCore, RegistryEvent, ResyncEvent } from './core-types.js';
 import { createRegistryCore } from './registry-core.js';
@@ -218,7 +219,7 @@ test('Redis restarts with its data: no resync, no expiry, leases count from the 
 
 test('a frozen Redis: writes fail within a second, reads go on, and nothing is carried out late', async () => {
   const [one, two] = [await replica({ maxStaleMs: 3_000 }), await replica()];
-  await register(one, 'a', 1_500);
+  await two.core.applied(await register(one, 'a', 1_500));
   redis.pause();
   const startedAt = performance.now();
   const failures = await Promise.all([
@@ -266,7 +267,7 @@ test('SCRIPT FLUSH goes unnoticed', async () => {
 
 test('renewals that are lost on the way hide nobody in the other replica', async () => {
   const [one, two] = [await replica({ losesRenewals: true }), await replica()];
-  await register(one, 'a', 1_500);
+  await two.core.applied(await register(one, 'a', 1_500));
   const { agent: known } = two.core.get('a');
   const a = agent(one, 'a', 1_500);
   try {
@@ -288,12 +289,12 @@ test('renewals that are lost on the way hide nobody in the other replica', async
 test('a Redis that comes back with older data is taken for another life of the log', async () => {
   const [one, two] = [await replica(), await replica()];
   await register(one, 'old');
-  const saved = await dumpAll();
+  const goBack = await memoryOfNow();
   await register(one, 'lost');
   const seen = await register(two, 'lost too');
   await one.core.applied(seen);
-  await redis.cli('FLUSHALL');
-  for (const [key, value] of saved) await restore(key, value);
+  await two.core.applied(seen);
+  await goBack();
   await waitFor(() => say(one.told).includes('resync epoch_changed') && say(two.told).includes('resync epoch_changed'));
   expect(ids(one)).toEqual(['lost', 'lost too', 'old']);
   const revision = await register(one, 'lost');
@@ -339,19 +340,18 @@ test('the order of deadlines is rebuilt from the records when it is gone', async
   expect(ids(one)).toEqual(['a']);
 }, 20_000);
 
-async function dumpAll(): Promise<Map<string, Buffer>> {
-  const keys = (await redis.cli('KEYS', '*')) as string[];
-  const saved = new Map<string, Buffer>();
-  const { Redis } = await import('ioredis');
-  const raw = new Redis(redis.url);
-  for (const key of keys) saved.set(key, (await raw.dumpBuffer(key)) ?? Buffer.alloc(0));
-  raw.disconnect();
-  return saved;
-}
-
-async function restore(key: string, value: Buffer): Promise<void> {
-  const { Redis } = await import('ioredis');
-  const raw = new Redis(redis.url);
-  await raw.restore(key, 0, value);
-  raw.disconnect();
+/** Puts all of Redis back to what it was at the time of the call, in one step. */
+async function memoryOfNow(): Promise<() => Promise<void>> {
+  const client = (): Redis => new Redis(redis.url);
+  const reader = client();
+  const saved: [string, Buffer][] = [];
+  for (const key of await reader.keys('*')) saved.push([key, (await reader.dumpBuffer(key)) ?? Buffer.alloc(0)]);
+  reader.disconnect();
+  return async () => {
+    const writer = client();
+    const step = writer.multi().flushall();
+    for (const [key, value] of saved) step.restore(key, 0, value);
+    await step.exec();
+    writer.disconnect();
+  };
 }

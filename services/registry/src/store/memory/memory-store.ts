@@ -57,11 +57,12 @@ export class MemoryStore implements RegistryStore {
   readonly #guard: GuardSettings;
   readonly #maxAgents: number;
   readonly #closed = new AbortController();
-  #sweptAtMs: number | undefined;
+  #sweptAtMs: number;
   #guardedSinceSweep = 0;
 
   constructor(options: MemoryStoreOptions) {
     this.#now = options.now ?? Date.now;
+    this.#sweptAtMs = this.#now();
     this.#guard = options.guard;
     this.#maxAgents = options.maxAgents ?? 250_000;
     this.#agreements = new MemoryAgreements(options.maxAgreements ?? 100_000);
@@ -230,7 +231,7 @@ export class MemoryStore implements RegistryStore {
   #touch(settings: GuardSettings = this.#guard): number {
     const nowMs = this.#now();
     const sweptAtMs = this.#sweptAtMs;
-    if (sweptAtMs === undefined || nowMs - sweptAtMs <= settings.awayThresholdMs) return nowMs;
+    if (nowMs - sweptAtMs <= settings.awayThresholdMs) return nowMs;
     this.#sweptAtMs = nowMs;
     const dead = this.#deadlines.countDue(sweptAtMs - 1);
     const known = this.#slots.size;

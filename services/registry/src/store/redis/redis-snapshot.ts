@@ -1,12 +1,11 @@
 import type { Redis } from 'ioredis';
-import { guardedDeadline, type Outage } from '../../domain/guard.js';
 import type { AgentRecord } from '../../domain/types.js';
 import type { Snapshot } from '../store.js';
 import type { Keys } from './keys.js';
 import { readLine } from './log-lines.js';
 import { asArray, asNumber, asText } from './reply.js';
 import type { ScriptRunner } from './script-runner.js';
-import { LOG_END, REINDEX } from './scripts/log.js';
+import { LOG_END, READ_RECORDS, REINDEX } from './scripts/log.js';
 
 const BATCH = 500;
 
@@ -23,12 +22,11 @@ export interface SnapshotSource {
 export async function takeSnapshot(source: SnapshotSource): Promise<Snapshot> {
   const { runner } = source;
   const sentAt = runner.localNow();
-  const [now, epoch, revision, line, renewals, deadlines, from, back] = await runner.run(LOG_END, []);
+  const [now, epoch, revision, line, renewals, deadlines] = await runner.run(LOG_END, []);
   const nowMs = runner.learn(now, sentAt);
   runner.saw(asNumber(revision));
   // The order of deadlines is derived; without it there is nothing to walk.
   if (asNumber(deadlines) === 0) await reindex(source);
-  const outage = from === null ? undefined : { awayFromMs: asNumber(from), backAtMs: asNumber(back) };
   return {
     nowMs,
     position: {
@@ -37,49 +35,38 @@ export async function takeSnapshot(source: SnapshotSource): Promise<Snapshot> {
       mark: line === null ? '' : readLine(line).mark,
       renewals: asText(renewals),
     },
-    records: readRecords(source, outage),
+    records: readRecords(source),
   };
 }
 
-async function* readRecords(
-  source: SnapshotSource,
-  outage: Outage | undefined,
-): AsyncGenerator<readonly AgentRecord[]> {
+async function* readRecords(source: SnapshotSource): AsyncGenerator<readonly AgentRecord[]> {
   const { redis, keys, runner } = source;
   let cursor = '0';
   do {
+    let flat: string[];
     try {
-      const [next, flat] = await redis.zscan(keys.deadlines, cursor, 'COUNT', BATCH);
-      cursor = next;
-      const ids = flat.filter((_, index) => index % 2 === 0);
-      // A small set comes in one piece, whatever was asked for.
-      for (let at = 0; at < ids.length; at += BATCH) {
-        const records = await Promise.all(ids.slice(at, at + BATCH).map((id) => readRecord(source, id, outage)));
-        yield records.filter((record) => record !== undefined);
-      }
+      [cursor, flat] = await redis.zscan(keys.deadlines, cursor, 'COUNT', BATCH);
     } catch (error) {
       throw runner.failed(error);
+    }
+    const ids = flat.filter((_, index) => index % 2 === 0);
+    // A small set comes in one piece, whatever was asked for.
+    for (let at = 0; at < ids.length; at += BATCH) {
+      const [, found] = await runner.run(READ_RECORDS, ids.slice(at, at + BATCH));
+      yield asArray(found).map(toRecord);
     }
   } while (cursor !== '0');
 }
 
-/** Undefined for an orphan, or for one that has ended since its id was read. */
-async function readRecord(
-  { redis, keys }: SnapshotSource,
-  agentId: string,
-  outage: Outage | undefined,
-): Promise<AgentRecord | undefined> {
-  const fields = await redis.hmget(`${keys.agentPrefix}${agentId}`, 'json', 'ttl', 'deadline', 'rev', 'reg');
-  const [manifestJson, ttl, deadline, revision, registeredAt] = fields;
-  if (typeof manifestJson !== 'string' || typeof deadline !== 'string') return undefined;
-  const ttlMs = Number(ttl);
+function toRecord(reply: unknown): AgentRecord {
+  const [agentId, manifestJson, ttl, deadline, revision, registeredAt] = asArray(reply);
   return {
-    agentId,
-    manifestJson,
-    ttlMs,
-    deadlineMs: guardedDeadline(Number(deadline), ttlMs, outage),
-    revision: Number(revision),
-    registeredAtMs: Number(registeredAt),
+    agentId: asText(agentId),
+    manifestJson: asText(manifestJson),
+    ttlMs: asNumber(ttl),
+    deadlineMs: asNumber(deadline),
+    revision: asNumber(revision),
+    registeredAtMs: asNumber(registeredAt),
   };
 }
 

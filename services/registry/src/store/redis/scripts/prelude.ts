@@ -52,6 +52,7 @@ do
   local state = redis.call('HMGET', STATE, 'swept', 'from', 'back')
   local swept = tonumber(state[1])
   from, back = tonumber(state[2]), tonumber(state[3])
+  ${write("if not swept then redis.call('HSET', STATE, 'swept', text(now)) end")}
   if swept and now - swept > tonumber(ARGV[6]) then
     local known = redis.call('ZCARD', DEADLINES)
     local concerned = redis.call('ZCOUNT', DEADLINES, text(swept), '+inf')

@@ -1,6 +1,6 @@
-import { digestTerms } from '../../negotiation/terms-digest.js';
-import type { Terms } from '../../wire/agreement.js';
-import type { AgreementRecord } from '../agreement-record.js';
+import { digestTerms } from '../src/negotiation/terms-digest.js';
+import type { Terms } from '../src/wire/agreement.js';
+import type { AgreementRecord } from '../src/agreements/agreement-record.js';
 import { START } from './keeper-fixture.js';
 
 /** An active agreement of 60 s that began at {@link START}. */

@@ -1,12 +1,12 @@
 import { validate, type LogFields, type Logger } from '@parley/service-kit';
-import type { OfferedCapabilities } from '../../negotiation/match-capabilities.js';
-import { newProof } from '../../negotiation/proof.js';
-import type { CapabilityDetail } from '../../skill.js';
-import type { Agreement } from '../../wire/agreement.js';
-import type { NegotiationResponse } from '../../wire/answers.js';
-import { negotiationRequest, type NegotiationInput, type NegotiationRequest } from '../../wire/negotiation.js';
-import { createAgreementKeeper } from '../agreement-keeper.js';
-import type { AgreementEvent, AgreementKeeper, AgreementKeeperOptions } from '../keeper-types.js';
+import type { OfferedCapabilities } from '../src/negotiation/match-capabilities.js';
+import { newProof } from '../src/negotiation/proof.js';
+import type { CapabilityDetail } from '../src/skill.js';
+import type { Agreement } from '../src/wire/agreement.js';
+import type { NegotiationResponse } from '../src/wire/answers.js';
+import { negotiationRequest, type NegotiationInput, type NegotiationRequest } from '../src/wire/negotiation.js';
+import { createAgreementKeeper } from '../src/agreements/agreement-keeper.js';
+import type { AgreementEvent, AgreementKeeper, AgreementKeeperOptions } from '../src/agreements/keeper-types.js';
 
 export const START = Date.parse('2026-01-01T00:00:00Z');
 
@@ -120,11 +120,18 @@ export async function agree(
   const answer = await keeper.negotiate(request({ ...rest, ...(pending ? { proof_hash: own.hash } : {}) }));
   const { agreement } = answer;
   if (agreement === undefined) throw new Error(`no agreement but ${answer.outcome} ${answer.reason?.code ?? ''}`);
-  return { answer, agreement, id: agreement.agreement_id, proof: pending ? own.secret : (answer.agreement_proof ?? '') };
+  return {
+    answer,
+    agreement,
+    id: agreement.agreement_id,
+    proof: pending ? own.secret : (answer.agreement_proof ?? ''),
+  };
 }
 
 /** The code and reason of the AppError that a promise is rejected with. */
-export async function refusal(promise: Promise<unknown>): Promise<{ readonly code: unknown; readonly reason: unknown }> {
+export async function refusal(
+  promise: Promise<unknown>,
+): Promise<{ readonly code: unknown; readonly reason: unknown }> {
   try {
     await promise;
   } catch (error) {
