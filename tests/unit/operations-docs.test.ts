@@ -16,7 +16,7 @@ type Shape = Readonly<Record<string, z.ZodType>>;
 /** What a schema says of each variable, in the columns of the document. */
 function described(shape: Shape): TableRow[] {
   return Object.entries(shape).map(([variable, schema]) => {
-    const standard: unknown = schema.safeParse(undefined).data;
+    const standard = schema.safeParse(undefined).data as string | number | boolean | undefined;
     return { variable, default: standard === undefined ? '' : String(standard), meaning: schema.description ?? '' };
   });
 }

@@ -13,7 +13,11 @@ it('the example does what it says', async () => {
   const registry = await new FakeRegistry().start();
   const printed: unknown[][] = [];
   const log = jest.spyOn(console, 'log').mockImplementation((...values) => printed.push(values));
-  Object.assign(process.env, { REGISTRY_URL: registry.url, PORT_A: String(await freePort()), PORT_B: String(await freePort()) });
+  Object.assign(process.env, {
+    REGISTRY_URL: registry.url,
+    PORT_A: String(await freePort()),
+    PORT_B: String(await freePort()),
+  });
   try {
     await import('./two-agents.js');
   } finally {

@@ -1,4 +1,10 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestsEnd } from '@parley/testkit';
 
@@ -95,5 +101,8 @@ async function answer(
 
 /** The body of an error answer. */
 export function problem(status: number, code: string, detail = code, more: object = {}): JsonAnswer {
-  return { status, body: { type: `urn:parley:problem:${code}`, title: code, status, code, detail, request_id: 'r', ...more } };
+  return {
+    status,
+    body: { type: `urn:parley:problem:${code}`, title: code, status, code, detail, request_id: 'r', ...more },
+  };
 }

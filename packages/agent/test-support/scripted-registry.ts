@@ -157,8 +157,10 @@ function methodDefinition(method: DescMethod): object {
     path: `/${method.parent.typeName}/${method.name}`,
     requestStream: false,
     responseStream: method.methodKind === 'server_streaming',
-    requestDeserialize: (bytes: Buffer) => toJson(method.input, fromBinary(method.input, bytes), { useProtoFieldName: true }),
-    responseSerialize: (json: unknown) => Buffer.from(toBinary(method.output, fromJson(method.output, plain(json as object) as JsonValue))),
+    requestDeserialize: (bytes: Buffer) =>
+      toJson(method.input, fromBinary(method.input, bytes), { useProtoFieldName: true }),
+    responseSerialize: (json: unknown) =>
+      Buffer.from(toBinary(method.output, fromJson(method.output, plain(json as object) as JsonValue))),
     requestSerialize: () => Buffer.alloc(0),
     responseDeserialize: () => ({}),
   };
@@ -190,7 +192,12 @@ async function streamGrpc(
 
 function grpcError(error: AppError): Error & { code: number; metadata: Metadata } {
   const metadata = new Metadata();
-  const { retry_after_seconds: retryAfterSeconds, request_id: requestId, errors = [], ...rest } = toProblem(error, 'test');
+  const {
+    retry_after_seconds: retryAfterSeconds,
+    request_id: requestId,
+    errors = [],
+    ...rest
+  } = toProblem(error, 'test');
   const problem = create(ProblemSchema, {
     ...rest,
     requestId,
@@ -198,7 +205,11 @@ function grpcError(error: AppError): Error & { code: number; metadata: Metadata 
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
   metadata.set('parley-problem-bin', Buffer.from(toBinary(ProblemSchema, problem)));
-  return Object.assign(new Error(error.message), { code: REASONS[error.reason].grpc, details: error.message, metadata });
+  return Object.assign(new Error(error.message), {
+    code: REASONS[error.reason].grpc,
+    details: error.message,
+    metadata,
+  });
 }
 
 /** Without what is `undefined`. */

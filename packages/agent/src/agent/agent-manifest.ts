@@ -12,7 +12,9 @@ export function manifestOf(identity: AgentIdentity, skills: readonly AnySkill[])
   const claimed = new Set<string>();
   for (const { capability, detail } of skills) {
     if (claimed.has(capability)) {
-      throw new AppError('invalid_request', `Two skills have the capability ${capability}.`, { code: 'capability_twice' });
+      throw new AppError('invalid_request', `Two skills have the capability ${capability}.`, {
+        code: 'capability_twice',
+      });
     }
     claimed.add(capability);
     details.set(capability, { ...details.get(capability), ...detail });

@@ -60,7 +60,11 @@ interface Served {
   readonly steps: Steps;
 }
 
-async function start(agentId: string, skills: readonly AnySkill[], options: Partial<AgentOptions> = {}): Promise<Served> {
+async function start(
+  agentId: string,
+  skills: readonly AnySkill[],
+  options: Partial<AgentOptions> = {},
+): Promise<Served> {
   const box: { agent?: Agent } = {};
   const server = await serveAgent(() => {
     if (box.agent === undefined) throw new AppError('unavailable', 'not yet');
@@ -97,19 +101,29 @@ describe('two agents', () => {
     expect(found.map(({ agent_id }) => agent_id)).toEqual(['agent_B']);
     expect(await a.agent.discover(registry.url, ['fly'])).toEqual([]);
 
-    const result = await a.agent.negotiate(found[0]?.endpoint ?? '', ['code_review@^1.0.0'], { depth: 2 }, { agentId: 'agent_B' });
+    const result = await a.agent.negotiate(
+      found[0]?.endpoint ?? '',
+      ['code_review@^1.0.0'],
+      { depth: 2 },
+      { agentId: 'agent_B' },
+    );
     if (!result.accepted) throw new Error(result.reason.detail);
     expect(result.parameters).toEqual({ depth: 2, style: 'short' });
     const { agreement } = result;
     expect(agreement).toMatchObject({ agentId: 'agent_B', state: 'active' });
-    expect((await b.agent.keeper.list()).agreements[0]).toMatchObject({ state: 'active', terms_digest: agreement.termsDigest });
+    expect((await b.agent.keeper.list()).agreements[0]).toMatchObject({
+      state: 'active',
+      terms_digest: agreement.termsDigest,
+    });
 
     const answer = await a.agent.invoke(agreement, 'code_review', { text: 'let x' });
     expect(answer).toMatchObject({ output: { length: 5, depth: 2 }, applied: { depth: 2, style: 'short' } });
 
     expect(await agreement.end()).toBe('completed');
     expect((await b.agent.keeper.list()).agreements[0]).toMatchObject({ state: 'ended', end_reason: 'completed' });
-    await expect(a.agent.invoke(agreement, 'code_review', { text: '' })).rejects.toMatchObject({ code: 'agreement_ended' });
+    await expect(a.agent.invoke(agreement, 'code_review', { text: '' })).rejects.toMatchObject({
+      code: 'agreement_ended',
+    });
 
     expect(a.steps.lines).toEqual([
       `Discover for ['code_review'] -> found agent_B (${b.server.url})`,
@@ -141,7 +155,11 @@ describe('an agent that looks for a partner', () => {
     const registry = await new FakeRegistry().start();
     const settings = { candidateTimeoutMs: 200, hedgeMs: 10_000 };
     // Always the first of those that are left.
-    const a = await start('agent_A', [], { settings, random: () => 0.999, manifest: { agentId: 'agent_A', endpoint: 'http://a', capabilities: ['x'] } });
+    const a = await start('agent_A', [], {
+      settings,
+      random: () => 0.999,
+      manifest: { agentId: 'agent_A', endpoint: 'http://a', capabilities: ['x'] },
+    });
     const good = await start('good', [review]);
     const full = await start('full', [review], { keeper: { policy: () => ({ allow: false, code: 'policy' }) } });
     const silent = await start('silent', [review]);
@@ -159,7 +177,9 @@ describe('an agent that looks for a partner', () => {
     expect(a.steps.lines).toContain('Negotiation with silent timed out, trying the next candidate');
     expect(a.steps.lines).toContain('Negotiation with full was declined (policy), trying the next candidate');
 
-    const again = await a.agent.negotiateFirst(registry.url, ['code_review'], {}, { exclude: ['good'] }).catch((error: unknown) => error);
+    const again = await a.agent
+      .negotiateFirst(registry.url, ['code_review'], {}, { exclude: ['good'] })
+      .catch((error: unknown) => error);
     expect(again).toBeInstanceOf(NegotiationFailed);
     expect((again as NegotiationFailed).code).toBe('negotiation_failed');
     // The silent one sank to the end.
@@ -197,7 +217,10 @@ describe('a call under an agreement', () => {
     await expect(call('y')).rejects.toMatchObject({ code: 'call_id_conflict' });
     gate.resolve(undefined);
     const answers = await Promise.all(first);
-    expect(answers.map(({ output }) => output)).toEqual([{ text: 'x', run: 1 }, { text: 'x', run: 1 }]);
+    expect(answers.map(({ output }) => output)).toEqual([
+      { text: 'x', run: 1 },
+      { text: 'x', run: 1 },
+    ]);
     expect(runs).toBe(1);
     expect(answers[0]?.remaining).toEqual({ calls: 0 });
   });
@@ -226,7 +249,10 @@ describe('a call under an agreement', () => {
     if (!result.accepted) throw new Error(result.reason.detail);
     const first = a.agent.invoke(result.agreement, 'translate', { text: '1' });
     await waitFor(() => b.server.requests.some(({ path }) => path === '/invoke'));
-    await expect(a.agent.invoke(result.agreement, 'translate', { text: '2' })).rejects.toMatchObject({ code: 'busy', retryAfterSeconds: 1 });
+    await expect(a.agent.invoke(result.agreement, 'translate', { text: '2' })).rejects.toMatchObject({
+      code: 'busy',
+      retryAfterSeconds: 1,
+    });
     gate.resolve(undefined);
     await first;
   });
@@ -268,7 +294,10 @@ describe('the registrations of partners', () => {
     if (!result.accepted) throw new Error(result.reason.detail);
     await waitFor(() => registry.watchers.size === 2);
     const entry = registry.agents.get('agent_B');
-    await fetch(`${registry.url}/agents/agent_B`, { method: 'DELETE', headers: { authorization: `Bearer ${entry?.token ?? ''}` } });
+    await fetch(`${registry.url}/agents/agent_B`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${entry?.token ?? ''}` },
+    });
     await waitFor(() => result.agreement.endReason === 'party_deregistered');
     await waitFor(() => registry.watchers.size === 0);
   });
@@ -293,6 +322,20 @@ describe('the registrations of partners', () => {
     const states = (await b.agent.keeper.list()).agreements.map(({ state }) => state);
     expect(states).toEqual(['active', 'active']);
   });
+});
+
+it('an agent that registers again tells the registry of the agreements that live', async () => {
+  const registry = await new FakeRegistry().start();
+  registry.ttlSeconds = 1;
+  const a = await start('agent_A', [translate()]);
+  const b = await start('agent_B', [review]);
+  await b.agent.register(registry.url);
+  const result = await a.agent.negotiate(b.server.url, ['code_review']);
+  if (!result.accepted) throw new Error(result.reason.detail);
+  await waitFor(() => registry.reports.length > 0);
+  registry.forgetAll();
+  registry.reports.length = 0;
+  await waitFor(() => registry.reports.some(({ agreement_id }) => agreement_id === result.agreement.agreementId));
 });
 
 describe('stopping', () => {
@@ -339,10 +382,19 @@ it('keeps every secret out of the log and out of what can be printed', async () 
   const result = await a.agent.negotiate(b.server.url, ['code_review']);
   if (!result.accepted) throw new Error(result.reason.detail);
   await a.agent.invoke(result.agreement, 'code_review', { text: 'x' });
-  const proof = b.server.requests.map(({ headers }) => headers['parley-agreement-proof']).find((value) => value !== undefined);
+  const proof = b.server.requests
+    .map(({ headers }) => headers['parley-agreement-proof'])
+    .find((value) => value !== undefined);
   expect(typeof proof).toBe('string');
   await result.agreement.end();
-  const text = JSON.stringify([a.steps.fields, b.steps.fields, result, a.agent, registry.reports, b.server.requests.map(({ body }) => body)]);
+  const text = JSON.stringify([
+    a.steps.fields,
+    b.steps.fields,
+    result,
+    a.agent,
+    registry.reports,
+    b.server.requests.map(({ body }) => body),
+  ]);
   expect(text).not.toContain(String(proof));
   expect(text).not.toContain(ownerToken);
 });

@@ -1,5 +1,10 @@
 import { AppError, quoteList, silentLogger, type Logger } from '@parley/service-kit';
-import { createAgreementKeeper, type AgreementEvent, type AgreementKeeper, type NegotiationCaller } from '../agreements/index.js';
+import {
+  createAgreementKeeper,
+  type AgreementEvent,
+  type AgreementKeeper,
+  type NegotiationCaller,
+} from '../agreements/index.js';
 import {
   AgreementBook,
   httpResponderClient,
@@ -31,12 +36,13 @@ import {
   type NegotiateThroughOptions,
   type RegisterAgentOptions,
 } from './agent-options.js';
+import { BackgroundWork } from './background-work.js';
 import { CallRunner, type InvokeCaller } from './call-runner.js';
 import { EndNotifier } from './end-notifier.js';
 import { Negotiator } from './negotiator.js';
+import { namesOf } from './names-of.js';
 import { Partners } from './partners.js';
 import { RegistryLink } from './registry-link.js';
-import { settleWithin } from './settle-within.js';
 import { TypedEvents } from './typed-events.js';
 
 type Parameters = Readonly<Record<string, Scalar>>;
@@ -70,7 +76,7 @@ export class Agent {
   readonly #endNotifier: EndNotifier;
   readonly #clients = new Map<string, RegistryClient>();
   readonly #links = new Map<string, RegistryLink>();
-  readonly #background = new Set<Promise<void>>();
+  readonly #background = new BackgroundWork();
   readonly #stopping = new AbortController();
   #stopped: Promise<void> | undefined;
 
@@ -107,7 +113,7 @@ export class Agent {
         now: this.#now,
         random: this.#random,
         background: (work) => {
-          this.#inBackground(work);
+          this.#background.add(work);
         },
       },
     });
@@ -123,7 +129,7 @@ export class Agent {
     });
     this.#endNotifier = new EndNotifier({
       http: this.#http,
-      endpointOf: (agentId, signal) => this.#endpointOf(agentId, signal),
+      registry: () => [...this.#clients.values()][0],
       logger,
       random: this.#random,
     });
@@ -164,7 +170,7 @@ export class Agent {
     const { signal } = options;
     const giveUp = (): void => {
       this.#links.delete(client.target);
-      this.#inBackground(link.lease.stop());
+      this.#background.add(link.lease.stop());
     };
     if (signal?.aborted === true) giveUp();
     else signal?.addEventListener('abort', giveUp, { once: true });
@@ -269,7 +275,10 @@ export class Agent {
     input: Readonly<Record<string, unknown>>,
     options: InvokeOptions = {},
   ): Promise<InvokeResponse> {
-    return invokeUnder(this.#responder, agreement, capability, input, { ...options, signal: this.#signal(options.signal) });
+    return invokeUnder(this.#responder, agreement, capability, input, {
+      ...options,
+      signal: this.#signal(options.signal),
+    });
   }
 
   /** As responder: does a piece of work that was asked for, checked with `invokeRequest`. @throws AppError */
@@ -282,7 +291,10 @@ export class Agent {
    * The other party of an agreement, in whichever role, ends it. Idempotent: answers the first recorded reason.
    * @throws AppError `not_found`/`agreement_unknown`, also for whoever is no party.
    */
-  async handleEnd(agreementId: string, input: { proof: string | undefined; reason?: EndReason | undefined }): Promise<Agreement> {
+  async handleEnd(
+    agreementId: string,
+    input: { proof: string | undefined; reason?: EndReason | undefined },
+  ): Promise<Agreement> {
     const isHeld = this.agreements.get(agreementId) !== undefined;
     return isHeld ? this.agreements.peerEnded(agreementId, input) : this.keeper.end(agreementId, input);
   }
@@ -313,7 +325,7 @@ export class Agent {
       ...[...this.#links.values()].map((link) => link.stop(FAREWELL_MS)),
       this.#endNotifier.stop(FAREWELL_MS),
       this.#calls.stop(this.#settings.drainMs),
-      settleWithin([...this.#background], FAREWELL_MS),
+      this.#background.settle(FAREWELL_MS),
     ]);
     await Promise.allSettled([this.keeper.stop(), ...[...this.#clients.values()].map((client) => client.close())]);
     await this.#http.close();
@@ -325,6 +337,7 @@ export class Agent {
     const link = new RegistryLink({
       client,
       manifest: this.manifest,
+      keeper: this.keeper,
       logger: this.#logger,
       now: this.#now,
       random: this.#random,
@@ -366,22 +379,6 @@ export class Agent {
     });
   }
 
-  async #endpointOf(agentId: string, signal: AbortSignal): Promise<string | undefined> {
-    const [client] = this.#clients.values();
-    if (client === undefined) return undefined;
-    try {
-      return (await client.get(agentId, { signal })).agent.endpoint;
-    } catch (error) {
-      if (error instanceof AppError && error.reason === 'not_found') return undefined;
-      throw error;
-    }
-  }
-
-  #inBackground(work: Promise<void>): void {
-    this.#background.add(work);
-    void work.finally(() => this.#background.delete(work));
-  }
-
   #signal(own: AbortSignal | undefined): AbortSignal {
     return own === undefined ? this.#stopping.signal : AbortSignal.any([own, this.#stopping.signal]);
   }
@@ -395,11 +392,3 @@ export class Agent {
 
 /** More than are ever asked, so that those in the penalty box can be passed over. */
 const RANDOM_CANDIDATES = 32;
-const MAX_NAMED = 10;
-
-function namesOf(agents: readonly RegisteredAgent[]): string {
-  if (agents.length === 0) return 'none';
-  const named = agents.slice(0, MAX_NAMED).map(({ agent_id, endpoint }) => `${agent_id} (${endpoint})`);
-  const more = agents.length - named.length;
-  return named.join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
-}

@@ -74,7 +74,10 @@ export class CallRunner {
     }
     if (this.#running.size >= this.#options.settings.maxConcurrentCalls || this.#stopping.signal.aborted) {
       void reservation.release();
-      throw new AppError('unavailable', 'As many calls as possible are running.', { code: 'busy', retryAfterSeconds: 1 });
+      throw new AppError('unavailable', 'As many calls as possible are running.', {
+        code: 'busy',
+        retryAfterSeconds: 1,
+      });
     }
     const answer = this.#work(request, reservation, key, digest);
     this.#running.set(key, { digest, answer });
@@ -93,7 +96,12 @@ export class CallRunner {
     }
   }
 
-  async #work(request: InvokeRequest, reservation: CallReservation, key: string, digest: string): Promise<InvokeResponse> {
+  async #work(
+    request: InvokeRequest,
+    reservation: CallReservation,
+    key: string,
+    digest: string,
+  ): Promise<InvokeResponse> {
     const { logger, now, onCall } = this.#options;
     const startedAt = now();
     let ok = false;
@@ -159,10 +167,13 @@ function differentCall(): AppError {
 /** The same bytes for a repeated answer, whatever the skill does with its object later. */
 function asJson(output: Record<string, unknown>): Record<string, unknown> {
   const plain: unknown = JSON.parse(JSON.stringify(output));
-  if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) throw new TypeError('a skill must give an object');
+  if (typeof plain !== 'object' || plain === null || Array.isArray(plain))
+    throw new TypeError('a skill must give an object');
   return plain as Record<string, unknown>;
 }
 
 function digestOf({ capability, input }: InvokeRequest): string {
-  return createHash('sha256').update(JSON.stringify([capability, input])).digest('base64url');
+  return createHash('sha256')
+    .update(JSON.stringify([capability, input]))
+    .digest('base64url');
 }

@@ -35,8 +35,19 @@ async function start(): Promise<{ a: Agent; b: Agent; server: JsonServer; regist
 }
 
 async function passOn(server: JsonServer, body: Body): Promise<JsonAnswer> {
-  const { target_agent_id: _, max_candidates: __, candidate_timeout_ms: ___, labels: ____, exclude: _____, strategy: ______, ...proposal } = body;
-  const answer = await fetch(`${server.url}/negotiate`, { method: 'POST', body: JSON.stringify({ ...proposal, via: 'registry' }) });
+  const {
+    target_agent_id: _,
+    max_candidates: __,
+    candidate_timeout_ms: ___,
+    labels: ____,
+    exclude: _____,
+    strategy: ______,
+    ...proposal
+  } = body;
+  const answer = await fetch(`${server.url}/negotiate`, {
+    method: 'POST',
+    body: JSON.stringify({ ...proposal, via: 'registry' }),
+  });
   const responder = { agent_id: 'agent_B', endpoint: server.url };
   const attempts = [
     { agent_id: 'agent_C', outcome: 'timeout', duration_ms: 5 },
@@ -72,12 +83,21 @@ describe('a negotiation through the registry', () => {
   it('takes a counter-offer that is welcome at the responder, and declines another', async () => {
     const { a, b, server, registry } = await start();
     brokering(registry, (body) => passOn(server, body));
-    const result = await a.negotiateThrough(registry.url, ['x'], { depth: 9 }, { acceptable: { depth: { minimum: 1 } } });
+    const result = await a.negotiateThrough(
+      registry.url,
+      ['x'],
+      { depth: 9 },
+      { acceptable: { depth: { minimum: 1 } } },
+    );
     expect(result.parameters).toEqual({ depth: 3 });
     await result.agreement.end();
     const failure = await a.negotiateThrough(registry.url, ['x'], { depth: 9 }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(NegotiationFailed);
-    expect((failure as NegotiationFailed).attempts.at(-1)).toMatchObject({ agent_id: 'agent_B', outcome: 'countered', reason: 'counter_not_acceptable' });
+    expect((failure as NegotiationFailed).attempts.at(-1)).toMatchObject({
+      agent_id: 'agent_B',
+      outcome: 'countered',
+      reason: 'counter_not_acceptable',
+    });
     await waitFor(async () => (await b.keeper.countLiving()) === 0);
   });
 
@@ -86,7 +106,13 @@ describe('a negotiation through the registry', () => {
     const attempts = [{ agent_id: 'agent_C', outcome: 'declined', duration_ms: 1, reason: 'capacity' }];
     brokering(registry, ({ session_id }) => ({
       status: 200,
-      body: { session_id, accepted: false, outcome: 'declined', reason: { code: 'no_candidates', retryable: false }, attempts },
+      body: {
+        session_id,
+        accepted: false,
+        outcome: 'declined',
+        reason: { code: 'no_candidates', retryable: false },
+        attempts,
+      },
     }));
     await expect(a.negotiateThrough(registry.url, ['x'])).rejects.toMatchObject({
       code: 'negotiation_failed',

@@ -158,7 +158,12 @@ export class Negotiator {
     const start = { answer: first, askedAt, sessionId, proof };
     const result = await negotiateWith(this.#deps, target, wishOf(capabilities, parameters, options), run, start);
     if (!result.accepted) {
-      const own = { agent_id: target.agentId, outcome: result.outcome, duration_ms: result.durationMs, reason: result.reason.code };
+      const own = {
+        agent_id: target.agentId,
+        outcome: result.outcome,
+        duration_ms: result.durationMs,
+        reason: result.reason.code,
+      };
       throw this.#failed(new NegotiationFailed([...attempts, own], { retryable: result.reason.retryable }));
     }
     this.#keep(result);

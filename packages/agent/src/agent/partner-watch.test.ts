@@ -41,7 +41,12 @@ class Watches {
 function agentAt(agentId: string, endpoint = 'http://b:1'): NonNullable<WatchEvent['agent']> {
   return { agent_id: agentId, name: agentId, endpoint, capabilities: [], revision: 1 };
 }
-const snapshot = (...ids: string[]): WatchEvent => ({ type: 'snapshot', revision: 1, agents: ids.map((id) => agentAt(id)), complete: true });
+const snapshot = (...ids: string[]): WatchEvent => ({
+  type: 'snapshot',
+  revision: 1,
+  agents: ids.map((id) => agentAt(id)),
+  complete: true,
+});
 const expired = (id: string): WatchEvent => ({ type: 'expired', revision: 2, agent_id: id });
 
 async function start(...partners: string[]) {

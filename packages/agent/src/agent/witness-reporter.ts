@@ -75,7 +75,8 @@ export class WitnessReporter {
         failures = 0;
         this.#queue.delete(keyOf(agreement));
       } else {
-        if (failures === 0) this.#options.logger.warn(`Agreements cannot be reported to ${this.#options.client.target}; asking again`);
+        if (failures === 0)
+          this.#options.logger.warn(`Agreements cannot be reported to ${this.#options.client.target}; asking again`);
         await wait(backoffMs(failures, { ...BACKOFF, random: this.#options.random }), signal);
         failures += 1;
       }
@@ -103,7 +104,9 @@ export class WitnessReporter {
 
 /** `not_found` is no refusal: the agent's registration may be under way again. */
 function isRefused(error: AppError): boolean {
-  return ['invalid_request', 'forbidden', 'unauthenticated', 'conflict', 'payload_too_large', 'gone'].includes(error.reason);
+  return ['invalid_request', 'forbidden', 'unauthenticated', 'conflict', 'payload_too_large', 'gone'].includes(
+    error.reason,
+  );
 }
 
 function keyOf({ agreement_id: id, version }: Agreement): string {

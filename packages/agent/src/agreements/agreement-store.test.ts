@@ -179,6 +179,16 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
     expect((await store.get('agr-1'))?.state).toBe('ended');
   });
 
+  it('refuses a change made from an older version', async () => {
+    const record = await put(agreementRecord());
+    const renewed = applyChange(record, { type: 'renew', ttlSeconds: 90 }, now) ?? record;
+    expect(await store.compareAndSet(1, renewed)).toBe(true);
+    expect(await store.compareAndSet(1, renewed)).toBe(false);
+    expect(await store.compareAndSet(3, { ...renewed, version: 4 })).toBe(false);
+    expect((await store.get('agr-1'))?.version).toBe(2);
+    expect(await store.compareAndSet(1, { ...renewed, agreementId: 'agr-none' })).toBe(false);
+  });
+
   it('frees the place at once when an agreement ends', async () => {
     const record = await put(pendingRecord());
     const ended = applyChange(record, { type: 'end', reason: 'not_confirmed', by: 'keeper' }, now) ?? record;

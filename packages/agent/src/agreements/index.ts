@@ -29,4 +29,7 @@ export type {
   ReserveCallInput,
   SuspendResult,
 } from './keeper-types.js';
+export { createMemoryAgreementStore, type MemoryStoreOptions } from './memory-store.js';
+export { createRedisAgreementStore, type RedisStoreOptions } from './redis-store.js';
 export { DEFAULT_KEEPER_SETTINGS, type KeeperSettings } from './settings.js';
+export { AGREEMENT_MACHINE, deadlineOf, type AgreementChange, type Deadline } from './transitions.js';

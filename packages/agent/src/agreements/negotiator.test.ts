@@ -3,7 +3,7 @@ import { hashProof, newProof } from '../negotiation/proof.js';
 import { digestTerms } from '../negotiation/terms-digest.js';
 import type { NegotiationPolicy } from '../negotiation/policy.js';
 import type { AgreementKeeper } from './keeper-types.js';
-import { agree, keeperFixture, refusal, request } from '../../test-support/keeper-fixture.js';
+import { agree, keeperFixture, manualClock, refusal, request } from '../../test-support/keeper-fixture.js';
 
 const digest = `sha256:${'a'.repeat(43)}`;
 
@@ -284,6 +284,17 @@ describe('taking an offer', () => {
     clock.advance(1);
     expect(await refusal(keeper.negotiate(request(accept)))).toEqual({ code: 'offer_expired', reason: 'gone' });
     expect((await refusal(keeper.negotiate(reply))).code).toBe('offer_expired');
+  });
+
+  it('is refused when the offer ran out while the policy thought about it (Connector#5377)', async () => {
+    const clock = manualClock();
+    const policy: NegotiationPolicy = () => {
+      clock.advance(30_000);
+      return { allow: true };
+    };
+    const { keeper, accept } = await countered(keeperFixture({ clock, policy }));
+    expect((await refusal(keeper.negotiate(request(accept)))).code).toBe('offer_expired');
+    expect(await keeper.countLiving()).toBe(0);
   });
 
   it('has longer when the initiator reads slowly (anax#1642)', async () => {

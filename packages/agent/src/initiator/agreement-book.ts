@@ -42,7 +42,9 @@ export class AgreementBook {
   /** @throws AppError `too_many_requests`/`too_many_agreements`, before anybody is asked for another one. */
   ensureRoom(): void {
     if (this.#living.size < this.#max) return;
-    throw new AppError('too_many_requests', 'The agent holds as many agreements as it may.', { code: 'too_many_agreements' });
+    throw new AppError('too_many_requests', 'The agent holds as many agreements as it may.', {
+      code: 'too_many_agreements',
+    });
   }
 
   add(agreement: LivingAgreement): void {
@@ -63,7 +65,10 @@ export class AgreementBook {
    * @returns the agreement with the first recorded reason.
    * @throws AppError `not_found`/`agreement_unknown`, also when the secret is not the responder's.
    */
-  peerEnded(agreementId: string, input: { readonly proof: string | undefined; readonly reason?: string | undefined }): Agreement {
+  peerEnded(
+    agreementId: string,
+    input: { readonly proof: string | undefined; readonly reason?: string | undefined },
+  ): Agreement {
     const agreement = this.#living.get(agreementId) ?? this.#ended.get(agreementId);
     if (agreement?.isResponder(input.proof) !== true) {
       throw new AppError('not_found', 'There is no such agreement.', { code: 'agreement_unknown' });

@@ -65,7 +65,8 @@ function limitsFault({ limits = {} }: Terms, wish: NegotiationWish): string | un
   const wished = wish.limits ?? {};
   for (const name of ['max_calls', 'max_concurrent_calls'] as const) {
     const limit = wished[name];
-    if (limit !== undefined && (limits[name] ?? Number.POSITIVE_INFINITY) > limit) return `the limit ${name} is wider than wished`;
+    if (limit !== undefined && (limits[name] ?? Number.POSITIVE_INFINITY) > limit)
+      return `the limit ${name} is wider than wished`;
   }
   return undefined;
 }

@@ -1,7 +1,13 @@
 import { silentLogger } from '@parley/service-kit';
 import { onTestsEnd, startSilentListener } from '@parley/testkit';
 import { agreementOf } from '../../test-support/agreements.js';
-import { problem, startJsonServer, type JsonAnswer, type JsonRequest, type JsonServer } from '../../test-support/json-server.js';
+import {
+  problem,
+  startJsonServer,
+  type JsonAnswer,
+  type JsonRequest,
+  type JsonServer,
+} from '../../test-support/json-server.js';
 import { createPeerHttp } from '../peer/index.js';
 import { invokeUnder, type InvokeOptions } from './invoke.js';
 import { LivingAgreement } from './living-agreement.js';
@@ -22,7 +28,13 @@ function good(request: JsonRequest, more: Call = {}): JsonAnswer {
 function hold(endpoint: string): LivingAgreement {
   const agreement = new LivingAgreement(
     { responder, logger: silentLogger, now: Date.now, random: Math.random },
-    { agreement: agreementOf(), endpoint, proof: 'proof-of-the-initiator', responderProofHash: undefined, askedAt: Date.now() },
+    {
+      agreement: agreementOf(),
+      endpoint,
+      proof: 'proof-of-the-initiator',
+      responderProofHash: undefined,
+      askedAt: Date.now(),
+    },
   );
   onTestsEnd(() => {
     agreement.endedByPeer('operator');
@@ -41,7 +53,11 @@ describe('a call', () => {
     const answer = await call(agreement, { callId: 'c1' });
     expect(answer).toMatchObject({ output: { ok: true }, remaining: { calls: 4 } });
     const [request] = server.requests;
-    expect(request).toMatchObject({ method: 'POST', path: '/invoke', headers: { 'parley-agreement-proof': 'proof-of-the-initiator' } });
+    expect(request).toMatchObject({
+      method: 'POST',
+      path: '/invoke',
+      headers: { 'parley-agreement-proof': 'proof-of-the-initiator' },
+    });
     expect(request?.body).toEqual({
       agreement_id: 'g1',
       terms_digest: agreement.termsDigest,
@@ -123,13 +139,18 @@ describe('a call', () => {
     const agreement = hold(server.url);
     await expect(invokeUnder(responder, agreement, 'translate', {})).rejects.toMatchObject({ code: 'agreement_scope' });
     agreement.endedByPeer('shutdown');
-    await expect(call(agreement)).rejects.toMatchObject({ code: 'agreement_ended', message: 'The agreement has ended: shutdown.' });
+    await expect(call(agreement)).rejects.toMatchObject({
+      code: 'agreement_ended',
+      message: 'The agreement has ended: shutdown.',
+    });
     expect(server.requests).toEqual([]);
   });
 
   it('takes answers beyond the size of a negotiation, but not of any size', async () => {
     const server = await startJsonServer((request) => good(request, { output: { text: 'x'.repeat(200_000) } }));
     expect((await call(hold(server.url))).output['text']).toHaveLength(200_000);
-    await expect(call(hold(server.url), { maxAnswerBytes: 100_000 })).rejects.toMatchObject({ code: 'peer_invalid_answer' });
+    await expect(call(hold(server.url), { maxAnswerBytes: 100_000 })).rejects.toMatchObject({
+      code: 'peer_invalid_answer',
+    });
   });
 });

@@ -70,7 +70,11 @@ async function callTwice(responder: ResponderClient, handle: LivingAgreement, wo
   };
   const once = (): Promise<InvokeResponse> => {
     const timeoutMs = Math.max(1, deadlineMs - (performance.now() - startedAt));
-    return responder.invoke(handle.ref, request, { signal, timeoutMs, maxAnswerBytes: options.maxAnswerBytes ?? 1_048_576 });
+    return responder.invoke(handle.ref, request, {
+      signal,
+      timeoutMs,
+      maxAnswerBytes: options.maxAnswerBytes ?? 1_048_576,
+    });
   };
   try {
     return await once();

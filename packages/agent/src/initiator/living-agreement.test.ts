@@ -15,7 +15,10 @@ const NOW = Date.parse('2030-01-04T00:00:00.000Z');
 
 const unreachable = (): AppError => new AppError('unavailable', 'away', { code: 'peer_unreachable' });
 const ended = (reason: string): AppError =>
-  new AppError('gone', `The agreement has ended: ${reason}.`, { code: 'agreement_ended', errors: [{ path: 'agreement_id', message: reason }] });
+  new AppError('gone', `The agreement has ended: ${reason}.`, {
+    code: 'agreement_ended',
+    errors: [{ path: 'agreement_id', message: reason }],
+  });
 
 class Keeper {
   readonly renewals: RenewalView[] = [];
@@ -121,8 +124,18 @@ describe('a living agreement', () => {
     ['410', ended('limit_exhausted'), 'limit_exhausted', []],
     ['410 without a reason', new AppError('gone', 'over'), 'released_by_responder', []],
     ['404', new AppError('not_found', 'no', { code: 'agreement_unknown' }), 'view_mismatch', []],
-    ['409 view_mismatch', new AppError('conflict', 'no', { code: 'view_mismatch' }), 'view_mismatch', ['view_mismatch']],
-    ['409 other terms', new AppError('conflict', 'no', { code: 'agreement_terms_mismatch' }), 'view_mismatch', ['view_mismatch']],
+    [
+      '409 view_mismatch',
+      new AppError('conflict', 'no', { code: 'view_mismatch' }),
+      'view_mismatch',
+      ['view_mismatch'],
+    ],
+    [
+      '409 other terms',
+      new AppError('conflict', 'no', { code: 'agreement_terms_mismatch' }),
+      'view_mismatch',
+      ['view_mismatch'],
+    ],
   ])('is dropped at once after %s', async (_, error, reason, told) => {
     const { keeper, agreement, endings, pass } = hold();
     keeper.renewed = () => {
@@ -225,7 +238,7 @@ describe('ending', () => {
     expect(keeper.ends).toHaveLength(tries);
   });
 
-  it('is idempotent and answers the first recorded reason, also when that is the other side\'s', async () => {
+  it("is idempotent and answers the first recorded reason, also when that is the other side's", async () => {
     const { keeper, agreement } = hold();
     keeper.ended = () => agreementOf({ state: 'ended', end_reason: 'limit_exhausted' });
     expect(await agreement.end('completed')).toBe('limit_exhausted');
@@ -296,12 +309,21 @@ describe('the book of agreements', () => {
     const shelf = book();
     shelf.add(agreement);
     for (const proof of [undefined, '', SECRET, 'guess']) {
-      expect(() => shelf.peerEnded('g1', { proof, reason: 'shutdown' })).toThrow(expect.objectContaining({ code: 'agreement_unknown' }));
+      expect(() => shelf.peerEnded('g1', { proof, reason: 'shutdown' })).toThrow(
+        expect.objectContaining({ code: 'agreement_unknown' }),
+      );
     }
     expect(endings).toEqual([]);
-    expect(shelf.peerEnded('g1', { proof: RESPONDER_SECRET, reason: 'shutdown' })).toMatchObject({ state: 'ended', end_reason: 'shutdown' });
-    expect(shelf.peerEnded('g1', { proof: RESPONDER_SECRET, reason: 'breach' })).toMatchObject({ end_reason: 'shutdown' });
-    expect(() => shelf.peerEnded('g2', { proof: RESPONDER_SECRET })).toThrow(expect.objectContaining({ code: 'agreement_unknown' }));
+    expect(shelf.peerEnded('g1', { proof: RESPONDER_SECRET, reason: 'shutdown' })).toMatchObject({
+      state: 'ended',
+      end_reason: 'shutdown',
+    });
+    expect(shelf.peerEnded('g1', { proof: RESPONDER_SECRET, reason: 'breach' })).toMatchObject({
+      end_reason: 'shutdown',
+    });
+    expect(() => shelf.peerEnded('g2', { proof: RESPONDER_SECRET })).toThrow(
+      expect.objectContaining({ code: 'agreement_unknown' }),
+    );
     expect([shelf.size, shelf.get('g1')?.endReason, keeper.ends.length]).toEqual([0, 'shutdown', 0]);
   });
 
@@ -309,7 +331,9 @@ describe('the book of agreements', () => {
     const { agreement } = hold();
     const shelf = book();
     shelf.add(agreement);
-    expect(shelf.peerEnded('g1', { proof: RESPONDER_SECRET, reason: '<script>' }).end_reason).toBe('released_by_responder');
+    expect(shelf.peerEnded('g1', { proof: RESPONDER_SECRET, reason: '<script>' }).end_reason).toBe(
+      'released_by_responder',
+    );
   });
 
   it('is bounded', () => {

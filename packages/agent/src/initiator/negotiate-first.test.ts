@@ -20,7 +20,10 @@ interface Responder extends Candidate {
 /** A real keeper behind a small server; `before` holds requests back. */
 async function responder(
   agentId: string,
-  options: { policy?: NonNullable<AgreementKeeperOptions['policy']>; before?: (path: string, action: string) => Promise<unknown> | undefined } = {},
+  options: {
+    policy?: NonNullable<AgreementKeeperOptions['policy']>;
+    before?: (path: string, action: string) => Promise<unknown> | undefined;
+  } = {},
 ): Promise<Responder> {
   const keeper = createAgreementKeeper({
     agentId,
@@ -32,7 +35,10 @@ async function responder(
     await options.before?.(path, input['action'] ?? '');
     const proof = headers['parley-agreement-proof'] as string | undefined;
     if (path === '/negotiate') {
-      return { status: 200, body: await keeper.negotiate(validate(negotiationRequest, input), proof === undefined ? {} : { proof }) };
+      return {
+        status: 200,
+        body: await keeper.negotiate(validate(negotiationRequest, input), proof === undefined ? {} : { proof }),
+      };
     }
     const id = path.split('/')[2] ?? '';
     if (method === 'DELETE') {
@@ -87,7 +93,10 @@ describe('the first of several', () => {
     const silent = await startSilentListener();
     const good = await responder('good');
     const before = performance.now();
-    const result = await first([{ agentId: 'silent', endpoint: silent.url }, good], { hedgeMs: 50, candidateTimeoutMs: 4_000 });
+    const result = await first([{ agentId: 'silent', endpoint: silent.url }, good], {
+      hedgeMs: 50,
+      candidateTimeoutMs: 4_000,
+    });
     expect(performance.now() - before).toBeLessThan(2_000);
     expect(result.agreement.agentId).toBe('good');
     expect(result.attempts).toMatchObject([
@@ -110,7 +119,10 @@ describe('the first of several', () => {
     const two = await responder('two', { before });
     const result = await first([one, two], { hedgeMs: 10 });
     await eventually(async () => {
-      expect([...(await states(one)), ...(await states(two))].sort()).toEqual(['active', 'ended released_by_initiator']);
+      expect([...(await states(one)), ...(await states(two))].sort()).toEqual([
+        'active',
+        'ended released_by_initiator',
+      ]);
     });
     await result.agreement.end();
   });
@@ -180,7 +192,9 @@ describe('nobody', () => {
     const silent = await startSilentListener();
     const many = Array.from({ length: 20 }, (_, index) => ({ agentId: `s${String(index)}`, endpoint: silent.url }));
     const before = performance.now();
-    const error = await failure(first(many, { candidateTimeoutMs: 5_000, totalMs: 300, hedgeMs: 20, maxCandidates: 3 }));
+    const error = await failure(
+      first(many, { candidateTimeoutMs: 5_000, totalMs: 300, hedgeMs: 20, maxCandidates: 3 }),
+    );
     expect(performance.now() - before).toBeLessThan(1_500);
     expect(error.attempts).toHaveLength(3);
   });
@@ -223,7 +237,11 @@ describe('the penalty box', () => {
     const penalties = new PenaltyBox({ now: () => now, maxEntries: 2 });
     for (const id of ['a', 'b', 'c']) penalties.add(id, 1e9);
     expect(['a', 'b', 'c'].map((id) => penalties.has(id))).toEqual([false, true, true]);
-    expect(penalties.order([{ agentId: 'b' }, { agentId: 'x' }, { agentId: 'c' }, { agentId: 'y' }]).map(({ agentId }) => agentId)).toEqual(['x', 'y', 'b', 'c']);
+    expect(
+      penalties
+        .order([{ agentId: 'b' }, { agentId: 'x' }, { agentId: 'c' }, { agentId: 'y' }])
+        .map(({ agentId }) => agentId),
+    ).toEqual(['x', 'y', 'b', 'c']);
     now = 60_000;
     expect(penalties.has('c')).toBe(false);
   });

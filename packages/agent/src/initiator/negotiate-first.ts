@@ -193,7 +193,10 @@ function failure(attempts: readonly Attempt[], now: number): NegotiationFailed {
 }
 
 function shown({ candidate, startedAt, result }: Attempt, now: number): NegotiationAttempt {
-  const base = { agent_id: candidate.agentId, duration_ms: Math.max(0, Math.round(result?.durationMs ?? now - startedAt)) };
+  const base = {
+    agent_id: candidate.agentId,
+    duration_ms: Math.max(0, Math.round(result?.durationMs ?? now - startedAt)),
+  };
   if (result === undefined) return { ...base, outcome: 'withdrawn' };
   return { ...base, outcome: result.outcome, ...(result.accepted ? {} : { reason: result.reason.code }) };
 }

@@ -198,7 +198,8 @@ class NegotiationRun {
     if (agreement.state === 'ended') return 'the agreement has ended already';
     const { terms, terms_digest: termsDigest } = agreement;
     const offer = this.#lastOffer;
-    if (offer !== undefined) return offer.terms_digest === termsDigest ? undefined : 'it accepts other terms than were taken';
+    if (offer !== undefined)
+      return offer.terms_digest === termsDigest ? undefined : 'it accepts other terms than were taken';
     const fault = termsFault({ terms, termsDigest, unsupported }, this.#expected());
     return fault ?? acceptanceFault(terms, this.#wish);
   }
@@ -218,7 +219,10 @@ class NegotiationRun {
       const { offer_id, terms_digest } = offer;
       return { answer: await this.#send({ action: 'accept', offer_id, terms_digest }) };
     }
-    const maxRounds = Math.min(this.#options.maxRounds, answer.max_rounds > 0 ? answer.max_rounds : Number.POSITIVE_INFINITY);
+    const maxRounds = Math.min(
+      this.#options.maxRounds,
+      answer.max_rounds > 0 ? answer.max_rounds : Number.POSITIVE_INFINITY,
+    );
     if (verdict === false || this.#round >= maxRounds) {
       this.#farewell({ action: 'decline', offer_id: offer.offer_id });
       const reason =

@@ -6,7 +6,10 @@ export class NegotiationFailed extends AppError {
   /** Everybody who was asked, in order, and what came of it. */
   readonly attempts: readonly NegotiationAttempt[];
 
-  constructor(attempts: readonly NegotiationAttempt[], options: { readonly retryable: boolean; readonly detail?: string }) {
+  constructor(
+    attempts: readonly NegotiationAttempt[],
+    options: { readonly retryable: boolean; readonly detail?: string },
+  ) {
     super(options.retryable ? 'unavailable' : 'failed_precondition', options.detail ?? summary(attempts), {
       code: 'negotiation_failed',
     });

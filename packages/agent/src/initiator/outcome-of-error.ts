@@ -14,7 +14,8 @@ const OUTCOME_OF_CODE: Readonly<Record<string, FailedOutcome>> = {
 
 /** What a failure means for the attempt: silence is `timeout`, and only an answer can be a refusal. */
 export function outcomeOfError(error: AppError, signal: AbortSignal): { outcome: FailedOutcome; reason: NoAgreement } {
-  const outcome = signal.aborted && error.reason === 'cancelled' ? 'withdrawn' : (OUTCOME_OF_CODE[error.code] ?? answered(error));
+  const outcome =
+    signal.aborted && error.reason === 'cancelled' ? 'withdrawn' : (OUTCOME_OF_CODE[error.code] ?? answered(error));
   const retryable = ['unavailable', 'deadline_exceeded', 'too_many_requests'].includes(error.reason);
   return {
     outcome,

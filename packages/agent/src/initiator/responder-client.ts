@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import type { PeerHttp } from '../peer/peer-http.js';
-import { agreementSchema, withoutProtoKey, agreedScalar, type Agreement, type InvokeRequest } from '../wire/agreement.js';
+import {
+  agreementSchema,
+  withoutProtoKey,
+  agreedScalar,
+  type Agreement,
+  type InvokeRequest,
+} from '../wire/agreement.js';
 import { negotiationResponse, type NegotiationResponse } from '../wire/answers.js';
 import { termsDigest } from '../wire/identifiers.js';
 import type { NegotiationInput } from '../wire/negotiation.js';
@@ -30,7 +36,11 @@ export interface InvokeCall extends ResponderCall {
 
 /** What an initiator asks of a responder. Every method throws AppError. */
 export interface ResponderClient {
-  negotiate(endpoint: string, request: NegotiationInput, call: ResponderCall & { readonly proof?: string }): Promise<NegotiationResponse>;
+  negotiate(
+    endpoint: string,
+    request: NegotiationInput,
+    call: ResponderCall & { readonly proof?: string },
+  ): Promise<NegotiationResponse>;
   confirm(agreement: AgreementRef, call: ResponderCall): Promise<Agreement>;
   renew(agreement: AgreementRef, view: RenewalView, call: ResponderCall): Promise<Agreement>;
   get(agreement: AgreementRef, call: ResponderCall): Promise<Agreement>;
@@ -90,7 +100,8 @@ export function httpResponderClient(http: PeerHttp): ResponderClient {
       });
       return answer.body;
     },
-    confirm: (agreement, call) => onAgreement('PUT', agreement, '/confirm', { terms_digest: agreement.termsDigest }, call),
+    confirm: (agreement, call) =>
+      onAgreement('PUT', agreement, '/confirm', { terms_digest: agreement.termsDigest }, call),
     renew: (agreement, { leaseRevision, ttlSeconds, state }, call) => {
       const body = {
         lease_revision: leaseRevision,

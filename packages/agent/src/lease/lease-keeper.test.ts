@@ -36,7 +36,13 @@ class Registry {
     return this.#answer('deregister', options.ownerToken, late, undefined, undefined);
   };
 
-  #answer<T>(what: string, ownerToken: string | undefined, signal: AbortSignal, fails: (() => Error) | undefined, value: T): Promise<T> {
+  #answer<T>(
+    what: string,
+    ownerToken: string | undefined,
+    signal: AbortSignal,
+    fails: (() => Error) | undefined,
+    value: T,
+  ): Promise<T> {
     this.asked.push({ what, at: Date.now(), ownerToken });
     if (this.answersNothing) {
       return new Promise((_, reject) => {

@@ -150,7 +150,11 @@ export class LeaseKeeper {
         revision: answer.revision,
       });
       this.#everHeld = true;
-      this.#hold(answer.lease, askedAt, { type: 'registered', ttlSeconds: answer.lease.ttl_seconds, replaced: answer.replaced });
+      this.#hold(answer.lease, askedAt, {
+        type: 'registered',
+        ttlSeconds: answer.lease.ttl_seconds,
+        replaced: answer.replaced,
+      });
       this.#first.resolve(undefined);
       return this.#pauseAfterHold();
     } catch (thrown) {
@@ -163,21 +167,29 @@ export class LeaseKeeper {
     const { logger, client, manifest } = this.#options;
     this.#state = { kind: 'registering', attempts: attempts + 1 };
     if (!this.#everHeld && isFinal(error)) {
-      logger.error(`The registry refuses ${manifest.agent_id} for good: ${error.message}`, { code: error.code, errors: error.errors });
+      logger.error(`The registry refuses ${manifest.agent_id} for good: ${error.message}`, {
+        code: error.code,
+        errors: error.errors,
+      });
       this.#first.reject(error);
       this.#ending.abort();
       this.#enter({ kind: 'stopped' }, { type: 'stopped' });
       return 0;
     }
     if (error.code === 'agent_id_taken') {
-      logger.error(`The id ${manifest.agent_id} is held by somebody else at ${client.target}; asking again`, { attempts: attempts + 1 });
+      logger.error(`The id ${manifest.agent_id} is held by somebody else at ${client.target}; asking again`, {
+        attempts: attempts + 1,
+      });
       this.#emit({ type: 'taken' });
     } else {
       const say = attempts === 0 ? logger.error.bind(logger) : logger.debug.bind(logger);
       say(`Registering ${manifest.agent_id} at ${client.target} failed; asking again`, { code: error.code, error });
       if (attempts === 0) this.#emit({ type: 'late', error });
     }
-    return Math.max(backoffMs(attempts, { ...this.#backoff, random: this.#random }), retryAfterMs(error, this.#backoff.capMs));
+    return Math.max(
+      backoffMs(attempts, { ...this.#backoff, random: this.#random }),
+      retryAfterMs(error, this.#backoff.capMs),
+    );
   }
 
   async #renew(state: Extract<LeaseState, { kind: 'held' | 'late' }>, signal: AbortSignal): Promise<Pause> {
@@ -193,7 +205,9 @@ export class LeaseKeeper {
       if (signal.aborted) return 0;
       const error = AppError.from(thrown);
       if (mustRegisterAgain(error)) {
-        logger.warn(`The registry does not know the lease of ${manifest.agent_id}; registering in full`, { code: error.code });
+        logger.warn(`The registry does not know the lease of ${manifest.agent_id}; registering in full`, {
+          code: error.code,
+        });
         this.#enter({ kind: 'registering', attempts: 0 }, { type: 'lost', code: error.code });
         return this.#register(signal);
       }
@@ -271,11 +285,20 @@ export class LeaseKeeper {
 
 /** A refusal that the same question would meet again. */
 function isFinal(error: AppError): boolean {
-  return ['invalid_request', 'unauthenticated', 'forbidden', 'payload_too_large', 'method_not_allowed', 'not_found'].includes(error.reason);
+  return [
+    'invalid_request',
+    'unauthenticated',
+    'forbidden',
+    'payload_too_large',
+    'method_not_allowed',
+    'not_found',
+  ].includes(error.reason);
 }
 
 function mustRegisterAgain(error: AppError): boolean {
-  return ['not_found', 'gone', 'forbidden', 'unauthenticated'].includes(error.reason) && error.code !== 'target_refused';
+  return (
+    ['not_found', 'gone', 'forbidden', 'unauthenticated'].includes(error.reason) && error.code !== 'target_refused'
+  );
 }
 
 function retryAfterMs(error: AppError, capMs: number): number {

@@ -43,6 +43,12 @@ describe('parameters of a proposal', () => {
     expect(resolved.changed.map(({ name, code }) => [name, code])).toEqual([['c/p', 'parameter_not_allowed']]);
   });
 
+  it('knows no negative zero, which does not travel', () => {
+    const zero = capability('c', { p: { type: 'number', default: -0 } });
+    expect(flat([zero], { p: -0 })).toEqual({ p: 0 });
+    expect(flat([zero], {})).toEqual({ p: 0 });
+  });
+
   it.each<[ParameterSchema, Scalar]>([
     [{ type: 'string', pattern: '[a-z]+' }, 'NO'],
     [{ type: 'boolean' }, 'true'],

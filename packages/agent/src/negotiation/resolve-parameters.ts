@@ -46,7 +46,7 @@ export function resolveParameters(
       const { capability, schema } = target;
       // Without a value that suits all of them, each gets its own.
       const value = common ?? nearestValue([schema], wish);
-      if (value !== undefined) values.get(capability)?.set(name, value);
+      if (value !== undefined) values.get(capability)?.set(name, asSent(value));
       const item = { name: `${capability}/${name}`, code: 'parameter_not_allowed' };
       const detail = parameterFault(schema, wish) ?? 'must be the same for every capability';
       if (value === undefined) impossible.push({ ...item, detail });
@@ -64,6 +64,11 @@ export function resolveParameters(
     settle(name, targets, wish);
   }
   return { values, changed, missing: fillDefaults(capabilities, values, taken), impossible, unsupported };
+}
+
+/** JSON knows no negative zero. */
+function asSent(value: Scalar): Scalar {
+  return value === 0 ? 0 : value;
 }
 
 function addressedFirst(given: Readonly<Record<string, Scalar>>): [string, Scalar][] {
@@ -88,7 +93,7 @@ function fillDefaults(
   for (const { name: capability, parameters } of capabilities) {
     for (const [name, schema] of parameters) {
       if (taken.has(`${capability}/${name}`)) continue;
-      if (schema.default !== undefined) values.get(capability)?.set(name, schema.default);
+      if (schema.default !== undefined) values.get(capability)?.set(name, asSent(schema.default));
       else if (schema.required === true) {
         missing.push({
           name: `${capability}/${name}`,

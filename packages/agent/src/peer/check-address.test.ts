@@ -25,11 +25,16 @@ describe('an address', () => {
     }).toThrow(AppError);
   }); // prettier-ignore
 
-  it.each(['8.8.8.8', '172.32.0.1', '100.63.0.1', '2606:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808', '2002:808:808::1'])(
-    '%s is public',
-    (address) => {
-      expect(classifyAddress(address)).toBe('public');
-      checkAddress(address, { allowPrivateAddresses: false });
-    },
-  );
+  it.each([
+    '8.8.8.8',
+    '172.32.0.1',
+    '100.63.0.1',
+    '2606:4700::1111',
+    '::ffff:8.8.8.8',
+    '64:ff9b::808:808',
+    '2002:808:808::1',
+  ])('%s is public', (address) => {
+    expect(classifyAddress(address)).toBe('public');
+    checkAddress(address, { allowPrivateAddresses: false });
+  });
 });

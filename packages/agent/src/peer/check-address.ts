@@ -76,7 +76,11 @@ function expand(address: string): number[] {
       ? address
       : `${address.slice(0, dotted.index)}${hex(dotted[1], dotted[2])}:${hex(dotted[3], dotted[4])}`;
   const [head = '', tail] = text.split('::');
-  const parse = (part: string): number[] => part.split(':').filter(Boolean).map((group) => Number.parseInt(group, 16));
+  const parse = (part: string): number[] =>
+    part
+      .split(':')
+      .filter(Boolean)
+      .map((group) => Number.parseInt(group, 16));
   const left = parse(head);
   if (tail === undefined) return left;
   const right = parse(tail);

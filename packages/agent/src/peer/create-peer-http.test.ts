@@ -24,7 +24,9 @@ async function answering(handler: JsonHandler): Promise<string> {
 }
 
 /** A server below HTTP: writes what it is told for each connection's requests, one string for each. */
-async function rawServer(onRequest: (socket: Socket, count: number) => void): Promise<{ url: string; connections: () => number }> {
+async function rawServer(
+  onRequest: (socket: Socket, count: number) => void,
+): Promise<{ url: string; connections: () => number }> {
   let connections = 0;
   const server = createServer((socket) => {
     connections += 1;
@@ -68,14 +70,20 @@ describe('a good answer', () => {
 
 describe('what goes wrong', () => {
   it("keeps the peer's own code, field errors and time to wait", async () => {
-    const url = await answering(() => problem(409, 'agent_id_taken', 'taken', { errors: [{ path: 'agent_id', message: 'taken' }] }));
+    const url = await answering(() =>
+      problem(409, 'agent_id_taken', 'taken', { errors: [{ path: 'agent_id', message: 'taken' }] }),
+    );
     await expect(client().request(get(url))).rejects.toMatchObject({
       reason: 'conflict',
       code: 'agent_id_taken',
       message: 'taken',
       errors: [{ path: 'agent_id', message: 'taken' }],
     });
-    const busy = await answering(() => ({ status: 503, body: undefined, headers: { 'retry-after': '7', 'content-type': 'text/html' } }));
+    const busy = await answering(() => ({
+      status: 503,
+      body: undefined,
+      headers: { 'retry-after': '7', 'content-type': 'text/html' },
+    }));
     await expect(client().request(get(busy))).rejects.toMatchObject({ reason: 'unavailable', retryAfterSeconds: 7 });
   });
 
@@ -88,12 +96,16 @@ describe('what goes wrong', () => {
   });
 
   it('the name does not exist', async () => {
-    await expect(client().request(get('http://no-such-host.invalid/'))).rejects.toMatchObject({ code: 'peer_unreachable' });
+    await expect(client().request(get('http://no-such-host.invalid/'))).rejects.toMatchObject({
+      code: 'peer_unreachable',
+    });
   });
 
   it.each(['silence', 'a body without end', 'a head without end'])('%s ends at the deadline', async (what) => {
     const peer =
-      what === 'silence' ? await startSilentListener() : await startDripServer({ part: what.includes('body') ? 'body' : 'head' });
+      what === 'silence'
+        ? await startSilentListener()
+        : await startDripServer({ part: what.includes('body') ? 'body' : 'head' });
     const before = performance.now();
     await expect(client().request(get(peer.url, { timeoutMs: 150 }))).rejects.toMatchObject({
       reason: 'deadline_exceeded',
@@ -109,10 +121,16 @@ describe('what goes wrong', () => {
     ['nothing', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
     ['a redirect', 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n'],
     ['no HTTP', 'SSH-2.0-x\r\n\r\n'],
-    ['brackets without end', `HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n${'['.repeat(30_000)}${']'.repeat(30_000)}`],
+    [
+      'brackets without end',
+      `HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n${'['.repeat(30_000)}${']'.repeat(30_000)}`,
+    ],
   ])('%s is no valid answer', async (_, bytes) => {
     const { url } = await rawServer((socket) => socket.end(bytes, 'latin1'));
-    await expect(client().request(get(url))).rejects.toMatchObject({ reason: 'bad_gateway', code: 'peer_invalid_answer' });
+    await expect(client().request(get(url))).rejects.toMatchObject({
+      reason: 'bad_gateway',
+      code: 'peer_invalid_answer',
+    });
   });
 
   it('too many bytes, announced or not, are not read to the end', async () => {
@@ -137,7 +155,9 @@ describe('what goes wrong', () => {
     const call = client().request(get(peer.url, { signal: giveUp.signal }));
     giveUp.abort();
     await expect(call).rejects.toMatchObject({ reason: 'cancelled' });
-    await expect(client().request(get(peer.url, { signal: giveUp.signal }))).rejects.toMatchObject({ reason: 'cancelled' });
+    await expect(client().request(get(peer.url, { signal: giveUp.signal }))).rejects.toMatchObject({
+      reason: 'cancelled',
+    });
     expect(peer.accepted).toBeLessThanOrEqual(1);
   });
 

@@ -76,7 +76,11 @@ class UndiciPeerHttp implements PeerHttp {
       const maxBytes = ok ? (request.maxAnswerBytes ?? this.#options.maxAnswerBytes ?? 65_536) : MAX_PROBLEM_BYTES;
       const bytes = await orAborted(readBytes(head.body, maxBytes), limit.signal, () => limit.signal.reason);
       if (!ok) throw errorOfAnswer(head.statusCode, head.headers, bytes);
-      return { status: head.statusCode, headers: plain(head.headers), body: checkShape(request.schema, parseJson(bytes)) };
+      return {
+        status: head.statusCode,
+        headers: plain(head.headers),
+        body: checkShape(request.schema, parseJson(bytes)),
+      };
     } catch (error) {
       throw this.#translate(error, request.signal, limit.signal, timeoutMs);
     } finally {
@@ -152,7 +156,11 @@ class UndiciPeerHttp implements PeerHttp {
     })();
   }
 
-  #headers(accept: string, own: Readonly<Record<string, string>> | undefined, hasBody: boolean): Record<string, string> {
+  #headers(
+    accept: string,
+    own: Readonly<Record<string, string>> | undefined,
+    hasBody: boolean,
+  ): Record<string, string> {
     return {
       'user-agent': this.#options.userAgent ?? 'parley-agent',
       accept,
@@ -180,7 +188,9 @@ const NOT_HTTP_CODES = new Set<unknown>(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RE
 function parseTarget(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new AppError('invalid_request', 'The target is not an absolute http or https URL.', { code: 'target_invalid' });
+    throw new AppError('invalid_request', 'The target is not an absolute http or https URL.', {
+      code: 'target_invalid',
+    });
   }
   return url;
 }

@@ -22,7 +22,7 @@ export function guardedConnector(options: GuardedConnectorOptions): GuardedConne
     timeout: options.connectTimeoutMs,
     allowH2: false,
     lookup: guardedLookup(options),
-  } as buildConnector.BuildOptions);
+  });
   const reused = new WeakSet<object>();
   return {
     connect: (target, callback) => {
@@ -67,7 +67,7 @@ function guardedLookup(policy: AddressPolicy): LookupFunction {
       }
       const allowed = addresses.filter(({ address }) => isAllowedAddress(address, policy));
       const [first] = allowed;
-      if (first === undefined) callback(targetRefused() as unknown as NodeJS.ErrnoException, []);
+      if (first === undefined) callback(targetRefused(), []);
       else if (options.all === true) callback(null, allowed);
       else callback(null, first.address, first.family);
     });

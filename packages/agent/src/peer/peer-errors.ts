@@ -26,13 +26,23 @@ export function aborted(signal: AbortSignal): AppError {
   const reason: unknown = signal.reason;
   if (reason instanceof AppError) return reason;
   if (reason instanceof Error && reason.name === 'TimeoutError') {
-    return new AppError('deadline_exceeded', 'The time for this call is over.', { code: 'peer_timeout', cause: reason });
+    return new AppError('deadline_exceeded', 'The time for this call is over.', {
+      code: 'peer_timeout',
+      cause: reason,
+    });
   }
   return new AppError('cancelled', 'The call was given up.', { cause: reason });
 }
 
 /** Failures after which the peer has certainly seen nothing of the call. */
-const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+const NEVER_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 /** Whether a failed call may be made elsewhere without being done twice. */
 export function neverSent(error: unknown): boolean {

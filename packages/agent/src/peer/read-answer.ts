@@ -37,7 +37,8 @@ export function checkShape<T>(schema: z.ZodType<T>, value: unknown): T {
   }
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  const where = issue === undefined || issue.path.length === 0 ? 'its shape' : issue.path.map(String).join('.').slice(0, 200);
+  const where =
+    issue === undefined || issue.path.length === 0 ? 'its shape' : issue.path.map(String).join('.').slice(0, 200);
   throw invalidAnswer(`${where} is wrong`, result.error);
 }
 

@@ -11,7 +11,8 @@ export class FailOver<T> {
 
   /** @param doors at least one. */
   constructor(doors: readonly T[]) {
-    if (doors.length === 0) throw new AppError('invalid_request', 'No registry is named.', { code: 'registry_missing' });
+    if (doors.length === 0)
+      throw new AppError('invalid_request', 'No registry is named.', { code: 'registry_missing' });
     this.#doors = doors;
   }
 

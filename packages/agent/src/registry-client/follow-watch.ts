@@ -28,16 +28,20 @@ export async function* followWatch(options: FollowOptions): AsyncGenerator<Watch
   const { signal } = options;
   const place = new WatchPlace(options.afterRevision);
   let failures = 0;
+  let isUp: boolean | undefined;
+  const connection = (up: boolean, cause?: unknown): void => {
+    if (isUp === up) return;
+    isUp = up;
+    options.onConnection?.(up, cause);
+  };
   while (!signal.aborted) {
     const openedAt = options.now();
     let cause: unknown;
     try {
-      const connection = {
-        afterRevision: place.resumeAfter,
-        signal,
-        opened: () => options.onConnection?.(true),
+      const opened = (): void => {
+        connection(true);
       };
-      for await (const event of options.open(connection)) {
+      for await (const event of options.open({ afterRevision: place.resumeAfter, signal, opened })) {
         if (place.take(event)) yield event;
       }
     } catch (error) {
@@ -45,7 +49,7 @@ export async function* followWatch(options: FollowOptions): AsyncGenerator<Watch
       if (cannotResume(error)) place.reset();
     }
     if (isAborted(signal)) return;
-    options.onConnection?.(false, cause);
+    connection(false, cause);
     if (options.now() - openedAt >= GOOD_CONNECTION_MS) failures = 0;
     await wait(backoffMs(failures, { ...BACKOFF, random: options.random }), signal);
     failures += 1;
@@ -59,7 +63,10 @@ function isAborted(signal: AbortSignal): boolean {
 
 /** A place the registry does not know, or an event that cannot be read: asking for the same again would never end. */
 function cannotResume(error: unknown): boolean {
-  return error instanceof AppError && (error.reason === 'gone' || error.reason === 'invalid_request' || error.code === 'peer_invalid_answer');
+  return (
+    error instanceof AppError &&
+    (error.reason === 'gone' || error.reason === 'invalid_request' || error.code === 'peer_invalid_answer')
+  );
 }
 
 /** Where a watch stands in the change log. */

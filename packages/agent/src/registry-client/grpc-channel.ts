@@ -1,5 +1,20 @@
-import { fromBinary, fromJson, toBinary, toJson, type DescMessage, type DescMethod, type JsonValue, type Message } from '@bufbuild/protobuf';
-import { Client, credentials, Metadata, type CallOptions as GrpcCallOptions, type ChannelCredentials } from '@grpc/grpc-js';
+import {
+  fromBinary,
+  fromJson,
+  toBinary,
+  toJson,
+  type DescMessage,
+  type DescMethod,
+  type JsonValue,
+  type Message,
+} from '@bufbuild/protobuf';
+import {
+  Client,
+  credentials,
+  Metadata,
+  type CallOptions as GrpcCallOptions,
+  type ChannelCredentials,
+} from '@grpc/grpc-js';
 import { fromGrpcError } from './grpc-errors.js';
 
 export interface GrpcCall {
@@ -84,11 +99,19 @@ function unary(
       return;
     }
     const options: GrpcCallOptions = { deadline: Date.now() + timeoutMs };
-    const call = client.makeUnaryRequest(path, serialize, deserialize, input, metadataOf(metadata), options, (error, value) => {
-      signal.removeEventListener('abort', cancel);
-      if (error === null) resolve(value);
-      else reject(fromGrpcError(error, signal, timeoutMs));
-    });
+    const call = client.makeUnaryRequest(
+      path,
+      serialize,
+      deserialize,
+      input,
+      metadataOf(metadata),
+      options,
+      (error, value) => {
+        signal.removeEventListener('abort', cancel);
+        if (error === null) resolve(value);
+        else reject(fromGrpcError(error, signal, timeoutMs));
+      },
+    );
     const cancel = (): void => {
       call.cancel();
     };
@@ -101,7 +124,7 @@ async function* stream(
   method: DescMethod,
   input: unknown,
   { signal, metadata, opened }: GrpcCall & { readonly opened: () => void },
-): AsyncGenerator<unknown> {
+): AsyncGenerator {
   if (signal.aborted) throw fromGrpcError(undefined, signal, 0);
   const { path, serialize, deserialize } = definition(method);
   const call = client.makeServerStreamRequest(path, serialize, deserialize, input, metadataOf(metadata), {});

@@ -29,7 +29,10 @@ export function fromGrpcError(thrown: unknown, signal: AbortSignal, timeoutMs: n
   if (thrown.code === Status.UNAVAILABLE) return peerUnreachable(withoutConnection(thrown));
   const reason = REASON_OF_STATUS[thrown.code];
   if (reason === undefined) {
-    return new AppError('bad_gateway', "The peer's answer is not valid.", { code: 'peer_invalid_answer', cause: thrown });
+    return new AppError('bad_gateway', "The peer's answer is not valid.", {
+      code: 'peer_invalid_answer',
+      cause: thrown,
+    });
   }
   return new AppError(reason, thrown.details, { cause: thrown });
 }

@@ -53,14 +53,18 @@ class GrpcRegistryClient implements RegistryClient {
 
   async register(manifest: Manifest, options: RegisterOptions): Promise<wire.RegisterResponse> {
     const { joinToken } = this.#options;
-    const metadata = { ...bearer(options.ownerToken), ...(joinToken === undefined ? {} : { 'parley-join-token': joinToken }) };
+    const metadata = {
+      ...bearer(options.ownerToken),
+      ...(joinToken === undefined ? {} : { 'parley-join-token': joinToken }),
+    };
     return this.#call(RegistryService.method.register, { manifest }, wire.registerResponse, options, { metadata });
   }
 
   async renew(agentId: string, options: OwnerCallOptions): Promise<wire.Lease> {
     const metadata = bearer(options.ownerToken);
     const input = { agent_id: agentId };
-    return (await this.#call(RegistryService.method.renewLease, input, wire.renewLeaseResponse, options, { metadata })).lease;
+    return (await this.#call(RegistryService.method.renewLease, input, wire.renewLeaseResponse, options, { metadata }))
+      .lease;
   }
 
   async deregister(agentId: string, options: OwnerCallOptions): Promise<void> {
@@ -87,7 +91,13 @@ class GrpcRegistryClient implements RegistryClient {
   ): Promise<wire.BrokerNegotiationResponse> {
     const timeoutMs = options.timeoutMs ?? BROKER_TIMEOUT_MS;
     const schema = wire.brokerNegotiationResponse;
-    return this.#call(RegistryService.method.brokerNegotiation, request, schema, { ...options, timeoutMs }, { once: true });
+    return this.#call(
+      RegistryService.method.brokerNegotiation,
+      request,
+      schema,
+      { ...options, timeoutMs },
+      { once: true },
+    );
   }
 
   reportAgreement(agreement: Agreement, options: OwnerCallOptions): Promise<wire.ReportAgreementResponse> {
@@ -110,7 +120,10 @@ class GrpcRegistryClient implements RegistryClient {
     return Promise.resolve();
   }
 
-  async *#openWatch(connection: WatchConnection, agentIds: readonly string[] | undefined): AsyncGenerator<wire.WatchEvent> {
+  async *#openWatch(
+    connection: WatchConnection,
+    agentIds: readonly string[] | undefined,
+  ): AsyncGenerator<wire.WatchEvent> {
     const { door, failed } = this.#channels.pick();
     const input = { after_revision: connection.afterRevision, agent_ids: agentIds };
     try {
@@ -141,7 +154,10 @@ class GrpcRegistryClient implements RegistryClient {
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 3_000;
     const { signal } = options;
     try {
-      return await this.#channels.call((channel) => channel.unary(method, input, { signal, metadata, timeoutMs }), once);
+      return await this.#channels.call(
+        (channel) => channel.unary(method, input, { signal, metadata, timeoutMs }),
+        once,
+      );
     } catch (error) {
       throw AppError.from(error);
     }

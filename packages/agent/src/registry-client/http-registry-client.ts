@@ -58,7 +58,9 @@ class HttpRegistryClient implements RegistryClient {
     const bases = splitTargets(urls);
     for (const base of bases) {
       if (!/^https?:\/\//iu.test(base) || !URL.canParse(base)) {
-        throw new AppError('invalid_request', `Not an http or https URL of a registry: ${base}`, { code: 'registry_invalid' });
+        throw new AppError('invalid_request', `Not an http or https URL of a registry: ${base}`, {
+          code: 'registry_invalid',
+        });
       }
     }
     this.#bases = new FailOver(bases);
@@ -101,7 +103,8 @@ class HttpRegistryClient implements RegistryClient {
 
   async list(options: ListOptions): Promise<wire.ListAgentsResponse> {
     const query = listQuery(options).toString();
-    return (await this.#call('GET', `/agents${query === '' ? '' : `?${query}`}`, wire.listAgentsResponse, options)).body;
+    return (await this.#call('GET', `/agents${query === '' ? '' : `?${query}`}`, wire.listAgentsResponse, options))
+      .body;
   }
 
   async get(agentId: string, options: CallOptions): Promise<wire.GetAgentResponse> {
@@ -115,7 +118,8 @@ class HttpRegistryClient implements RegistryClient {
   ): Promise<wire.BrokerNegotiationResponse> {
     const timeoutMs = options.timeoutMs ?? BROKER_TIMEOUT_MS;
     const call = { body: request, once: true };
-    return (await this.#call('POST', '/negotiate', wire.brokerNegotiationResponse, { ...options, timeoutMs }, call)).body;
+    return (await this.#call('POST', '/negotiate', wire.brokerNegotiationResponse, { ...options, timeoutMs }, call))
+      .body;
   }
 
   async reportAgreement(agreement: Agreement, options: OwnerCallOptions): Promise<wire.ReportAgreementResponse> {
@@ -136,7 +140,10 @@ class HttpRegistryClient implements RegistryClient {
     if (this.#options.http === undefined) await this.#http.close();
   }
 
-  async *#openWatch(connection: WatchConnection, agentIds: readonly string[] | undefined): AsyncGenerator<wire.WatchEvent> {
+  async *#openWatch(
+    connection: WatchConnection,
+    agentIds: readonly string[] | undefined,
+  ): AsyncGenerator<wire.WatchEvent> {
     const { door, failed } = this.#bases.pick();
     const query = agentIds === undefined ? '' : `?${new URLSearchParams({ agent_ids: agentIds.join(',') }).toString()}`;
     const guard = silenceGuard(this.#options.watchSilenceMs ?? 45_000, connection.signal);
@@ -144,8 +151,7 @@ class HttpRegistryClient implements RegistryClient {
       const chunks = await this.#http.openStream({
         url: `${door}/watch${query}`,
         signal: guard.signal,
-        headers:
-          connection.afterRevision === undefined ? {} : { 'last-event-id': String(connection.afterRevision) },
+        headers: connection.afterRevision === undefined ? {} : { 'last-event-id': String(connection.afterRevision) },
       });
       connection.opened();
       for await (const event of parseSse(chunks, { onActivity: guard.heard })) {
@@ -190,9 +196,12 @@ class HttpRegistryClient implements RegistryClient {
 /** The registry answers one agent as the manifest with its lease, or in the envelope of the contract. */
 const oneAgent: z.ZodType<wire.GetAgentResponse> = z.union([
   wire.getAgentResponse,
-  z.intersection(wire.registeredAgent, z.object({ stale_since: z.string().optional() })).transform(
-    ({ stale_since, ...agent }): wire.GetAgentResponse => ({ agent, ...(stale_since === undefined ? {} : { stale_since }) }),
-  ),
+  z
+    .intersection(wire.registeredAgent, z.object({ stale_since: z.string().optional() }))
+    .transform(({ stale_since, ...agent }): wire.GetAgentResponse => ({
+      agent,
+      ...(stale_since === undefined ? {} : { stale_since }),
+    })),
 ]);
 
 function bearer(token: string | undefined): Record<string, string> {

@@ -20,7 +20,9 @@ const agentB = {
   name: 'B',
   endpoint: 'http://b:1',
   capabilities: ['code_review'],
-  capability_details: { code_review: { version: '1.2.0', parameters: { depth: { type: 'integer', maximum: 3, default: 1 } } } },
+  capability_details: {
+    code_review: { version: '1.2.0', parameters: { depth: { type: 'integer', maximum: 3, default: 1 } } },
+  },
   labels: { region: 'eu' },
   lease: LEASE,
   revision: 7,
@@ -55,7 +57,9 @@ describe.each([
   ['HTTP', startHttpRegistry, 'http'],
   ['gRPC', startGrpcRegistry, 'grpc'],
 ] as const)('a registry over %s', (_, start, scheme) => {
-  async function answering(answer: Script['answer']): Promise<{ client: RegistryClient; calls: readonly ScriptedCall[]; target: string }> {
+  async function answering(
+    answer: Script['answer'],
+  ): Promise<{ client: RegistryClient; calls: readonly ScriptedCall[]; target: string }> {
     const { target, calls } = await start({ answer });
     return { client: clientOf(target), calls, target };
   }
@@ -65,7 +69,13 @@ describe.each([
       answer: ({ bearer }) => ({ agent_id: 'agent_B', lease: LEASE, revision: 7, replaced: bearer === OWNER }),
     });
     const client = clientOf(registry.target, { joinToken: 'join' });
-    const manifest = { agent_id: 'agent_B', name: 'B', endpoint: 'http://b:1', capabilities: ['x'], metadata: { deep: [1, { a: null }] } };
+    const manifest = {
+      agent_id: 'agent_B',
+      name: 'B',
+      endpoint: 'http://b:1',
+      capabilities: ['x'],
+      metadata: { deep: [1, { a: null }] },
+    };
     expect(await client.register(manifest, { signal, ownerToken: OWNER })).toEqual({
       agent_id: 'agent_B',
       lease: LEASE,
@@ -73,7 +83,12 @@ describe.each([
       replaced: true,
     });
     expect((await client.register(manifest, { signal })).replaced).toBe(false);
-    expect(registry.calls[0]).toMatchObject({ method: 'register', input: { manifest }, bearer: OWNER, joinToken: 'join' });
+    expect(registry.calls[0]).toMatchObject({
+      method: 'register',
+      input: { manifest },
+      bearer: OWNER,
+      joinToken: 'join',
+    });
     expect(registry.calls[1]?.bearer).toBeUndefined();
   });
 
@@ -156,7 +171,13 @@ describe.each([
             attempts: [{ agent_id: 'agent_C', outcome: 'timeout', duration_ms: 5 }],
           },
     );
-    const request = { session_id: 's1', agent_id: 'agent_A', capabilities: ['code_review'], parameters: { depth: 2 }, max_candidates: 3 };
+    const request = {
+      session_id: 's1',
+      agent_id: 'agent_A',
+      capabilities: ['code_review'],
+      parameters: { depth: 2 },
+      max_candidates: 3,
+    };
     const answer = await client.brokerNegotiation(request, { signal });
     expect(answer).toMatchObject({
       accepted: true,
@@ -166,7 +187,10 @@ describe.each([
       attempts: [{ agent_id: 'agent_C', outcome: 'timeout' }],
     });
     expect(calls[0]?.input).toEqual(request);
-    expect(await client.reportAgreement(agreement, { signal, ownerToken: OWNER })).toEqual({ agreement_id: 'g1', recorded: true });
+    expect(await client.reportAgreement(agreement, { signal, ownerToken: OWNER })).toEqual({
+      agreement_id: 'g1',
+      recorded: true,
+    });
     expect(calls[1]).toMatchObject({ input: { agreement }, bearer: OWNER });
   });
 
@@ -179,7 +203,10 @@ describe.each([
     giveUp.abort();
     await expect(call).rejects.toMatchObject({ reason: 'cancelled' });
     const nobody = clientOf(`${scheme}://127.0.0.1:${String(await freePort())}`);
-    await expect(nobody.get('x', { signal })).rejects.toMatchObject({ reason: 'unavailable', code: 'peer_unreachable' });
+    await expect(nobody.get('x', { signal })).rejects.toMatchObject({
+      reason: 'unavailable',
+      code: 'peer_unreachable',
+    });
   });
 
   it('has several doors: one that is away is passed over, a refusal is not', async () => {
@@ -189,7 +216,9 @@ describe.each([
         throw new AppError('unavailable', 'away', { code: 'store_unavailable' });
       },
     });
-    const good = await start({ answer: ({ method }) => (method === 'brokerNegotiation' ? { session_id: 's' } : { agents: [] }) });
+    const good = await start({
+      answer: ({ method }) => (method === 'brokerNegotiation' ? { session_id: 's' } : { agents: [] }),
+    });
     const client = clientOf(`${dead}, ${sick.target},${good.target}/`);
     expect(await client.discover(['x'], { signal })).toMatchObject({ agents: [] });
     await client.discover(['x'], { signal });
@@ -212,9 +241,16 @@ describe.each([
     });
     const connections: Record<string, unknown>[][] = [
       [event('snapshot', 5, { agents: [agentB], complete: false })],
-      [event('snapshot', 5, { agents: [agentB], complete: true }), event('registered', 6, { agent_id: 'agent_B', agent: agentB })],
+      [
+        event('snapshot', 5, { agents: [agentB], complete: true }),
+        event('registered', 6, { agent_id: 'agent_B', agent: agentB }),
+      ],
       [event('registered', 6, { agent_id: 'agent_B', agent: agentB }), event('expired', 7, { agent_id: 'agent_B' })],
-      [event('resync', 9, { reason: 'too_old' }), event('snapshot', 9, { agents: [], complete: true }), event('agreed', 10, { agreement })],
+      [
+        event('resync', 9, { reason: 'too_old' }),
+        event('snapshot', 9, { agents: [], complete: true }),
+        event('agreed', 10, { agreement }),
+      ],
     ];
     const stop = new AbortController();
     const registry = await start({

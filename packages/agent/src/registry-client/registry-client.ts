@@ -52,7 +52,7 @@ export interface WatchOptions {
   readonly agentIds?: readonly string[];
   /** Resume after this revision instead of beginning with a snapshot. */
   readonly afterRevision?: number;
-  /** Told when the connection was lost (with the cause) and when it stands again. */
+  /** Told once when the connection was lost (with the cause), or cannot be made, and once when it stands (again). */
   readonly onConnection?: (up: boolean, cause?: unknown) => void;
 }
 

@@ -36,11 +36,17 @@ describe('server-sent events', () => {
   });
 
   it('drop what the end cuts off, fields nobody knows, and blocks without data', async () => {
-    expect(await parse(['retry: 5\nid: 3\n\nfoo\ndata\n\ndata: half'])).toEqual([{ event: 'message', data: '', lastEventId: '3' }]);
+    expect(await parse(['retry: 5\nid: 3\n\nfoo\ndata\n\ndata: half'])).toEqual([
+      { event: 'message', data: '', lastEventId: '3' },
+    ]);
   });
 
   it('are refused when one grows without bound', async () => {
-    await expect(parse(['data: ', 'x'.repeat(60), 'y'.repeat(60)], 100)).rejects.toMatchObject({ code: 'peer_invalid_answer' });
-    await expect(parse(Array<string>(30).fill('data: 12345\n'), 100)).rejects.toMatchObject({ code: 'peer_invalid_answer' });
+    await expect(parse(['data: ', 'x'.repeat(60), 'y'.repeat(60)], 100)).rejects.toMatchObject({
+      code: 'peer_invalid_answer',
+    });
+    await expect(parse(Array<string>(30).fill('data: 12345\n'), 100)).rejects.toMatchObject({
+      code: 'peer_invalid_answer',
+    });
   });
 });

@@ -20,7 +20,10 @@ export interface SseOptions {
  * Cuts a byte stream into events as the HTML standard says (section 9.2.6): line ends CR, LF or CRLF, also when they
  * fall between two chunks; comments are left out; an event that the stream's end cuts off is dropped.
  */
-export async function* parseSse(chunks: AsyncIterable<Uint8Array>, options: SseOptions = {}): AsyncGenerator<ServerSentEvent> {
+export async function* parseSse(
+  chunks: AsyncIterable<Uint8Array>,
+  options: SseOptions = {},
+): AsyncGenerator<ServerSentEvent> {
   const maxChars = options.maxEventBytes ?? 8 * 1024 * 1024;
   const decoder = new TextDecoder('utf-8');
   const block = new EventBlock();
@@ -42,7 +45,9 @@ export async function* parseSse(chunks: AsyncIterable<Uint8Array>, options: SseO
     }
     rest += last;
     if (rest.length + block.size > maxChars) {
-      throw new AppError('bad_gateway', 'The peer\'s answer is not valid: one event is too large.', { code: 'peer_invalid_answer' });
+      throw new AppError('bad_gateway', "The peer's answer is not valid: one event is too large.", {
+        code: 'peer_invalid_answer',
+      });
     }
   }
 }

@@ -154,6 +154,7 @@ export const ATTEMPT_OUTCOMES = [
   'invalid_answer',
   'target_refused',
   'withdrawn',
+  'error',
 ] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 

@@ -62,11 +62,7 @@ export function agentOperations({ agent, registryUrl, operatorToken }: AgentOper
         return { agreement: await keeper.end(request.agreement_id, { internal: true, reason: request.reason ?? 'operator' }) };
       }
       const proof = call.header(PROOF_HEADER);
-      // The other side may be telling the end of an agreement in which this agent is the initiator.
-      if (agent.agreements.get(request.agreement_id) !== undefined) {
-        return { agreement: agent.agreements.peerEnded(request.agreement_id, { proof, reason: request.reason }) };
-      }
-      return { agreement: await keeper.end(request.agreement_id, { proof, reason: request.reason }) };
+      return { agreement: await agent.handleEnd(request.agreement_id, { proof, reason: request.reason }) };
     }),
     invoke: operation(invokeRequest, (request, call) =>
       agent.handleInvoke(request, { signal: call.signal, proof: call.header(PROOF_HEADER) }),

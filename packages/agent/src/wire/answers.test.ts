@@ -1,4 +1,7 @@
+import { fromBinary, fromJson, toBinary, toJson, type JsonValue } from '@bufbuild/protobuf';
+import { NegotiationResponseSchema } from '@parley/proto';
 import { validate } from '@parley/service-kit';
+import { keeperFixture, request } from '../../test-support/keeper-fixture.js';
 import { negotiationResponse } from './answers.js';
 
 const terms = {
@@ -53,5 +56,24 @@ describe('the answer of a peer', () => {
     [{ session_id: 's', accepted: true, agreement: { state: 'done' } }],
   ])('is refused when it is not one (%#)', (answer) => {
     expect(() => validate(negotiationResponse, answer)).toThrow();
+  });
+});
+
+describe('the answer of a keeper', () => {
+  it.each([
+    [{ parameters: { language: 'ru' }, limits: { max_calls: 3 } }],
+    [{ capabilities: ['translate'], parameters: { tone: 'x' } }],
+    [{ proof_hash: 'h'.repeat(43) }],
+    [{ parameters: { depth: 99 } }],
+    [{ capabilities: ['juggle', 'code_review@^9'] }],
+    [{ required_parameters: ['tone'] }],
+    [{ action: 'withdraw' as const }],
+  ])('says the same after either transport (%#)', async (input) => {
+    const answer = await keeperFixture().keeper.negotiate(request(input));
+    const message = fromJson(NegotiationResponseSchema, JSON.parse(JSON.stringify(answer)) as JsonValue);
+    const received = fromBinary(NegotiationResponseSchema, toBinary(NegotiationResponseSchema, message));
+    expect(
+      validate(negotiationResponse, toJson(NegotiationResponseSchema, received, { useProtoFieldName: true })),
+    ).toEqual(answer);
   });
 });

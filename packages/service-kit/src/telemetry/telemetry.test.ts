@@ -6,11 +6,13 @@ import {
   type RedisServer,
   type RunningProcess,
 } from '@parley/testkit';
-import * as grpc from '@grpc/grpc-js';
 import { compile, fixture, preload } from '../compiled.test-helper.js';
 import { call, watch } from '../grpc/grpc.test-helper.js';
-import { Collector } from './collector.test-helper.js';
+import { Collector, type ReceivedSpan } from './collector.test-helper.js';
 import { isUntraced } from './untraced.js';
+
+// Each test starts a process that loads much.
+jest.setTimeout(60_000);
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLER = 'b7ad6b7169203331';
@@ -42,7 +44,7 @@ async function start(env: Record<string, string | undefined> = {}): Promise<Trac
     readyWhen: /^serving/,
   });
   const [, http = '', rpc = ''] = await service.waitForLine(/^serving (\d+) (\d+)$/);
-  return { ...service, url: `http://127.0.0.1:${http}`, grpcPort: Number(rpc) };
+  return Object.assign(service, { url: `http://127.0.0.1:${http}`, grpcPort: Number(rpc) });
 }
 
 /** Stops the service in order, which flushes its spans. */
@@ -61,78 +63,95 @@ const logged = (service: Traced, message: string): Record<string, unknown>[] =>
     .filter(({ msg }) => msg === message);
 
 describe('one request', () => {
-  it('is one trace through HTTP, express, undici, fetch, gRPC and Redis, and on every line of the log', async () => {
-    const service = await start();
-    await get(`${service.url}/outer/1`, traceparent(TRACE));
-    await flush(service);
+  let service: Traced;
+  let received: Collector;
+  let last = 0;
 
-    const [entry, ...others] = collector.spans.filter(({ by, name }) => by === 'http' && name === 'GET /outer/:id');
+  beforeAll(async () => {
+    received = await Collector.start();
+    service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: received.url, OTEL_BSP_SCHEDULE_DELAY: '20' });
+  });
+  afterAll(async () => {
+    await flush(service);
+    await received.stop();
+  });
+
+  const newTrace = (): string => String((last += 1)).padStart(32, '0');
+  /** The spans of a trace, when there are so many. */
+  const spansOf = async (trace: string, count: number): Promise<ReceivedSpan[]> => {
+    const found = (): ReceivedSpan[] => received.spans.filter(({ traceId }) => traceId === trace);
+    await waitFor(() => found().length >= count, { timeoutMs: 20_000 });
+    expect(found()).toHaveLength(count);
+    return found();
+  };
+
+  it('is one trace through HTTP, express, undici, fetch, gRPC and Redis, and on every line of the log', async () => {
+    const trace = newTrace();
+    const before = received.spans.length;
+    await get(`${service.url}/outer/1`, traceparent(trace));
+    // Three requests with a span of HTTP and of express each, two calls out, gRPC on both sides, two commands.
+    await spansOf(trace, 12);
+    expect(received.spans).toHaveLength(before + 12);
+    const [entry, ...others] = received.spans.filter(({ by, name }) => by === 'http' && name === 'GET /outer/:id');
     expect(others).toEqual([]);
     expect(entry).toMatchObject({ kind: SERVER, parentSpanId: CALLER });
-    const [handler] = collector.childrenOf(entry, 'express');
-    const outgoing = collector.childrenOf(handler, 'undici');
+    const [handler] = received.childrenOf(entry, 'express');
+    const outgoing = received.childrenOf(handler, 'undici');
     // One by the package, one by the built-in fetch.
     expect(outgoing.map(({ kind }) => kind)).toEqual([CLIENT, CLIENT]);
     for (const span of outgoing) {
-      expect(collector.childrenOf(span, 'http')).toMatchObject([{ kind: SERVER, name: 'GET /inner' }]);
+      expect(received.childrenOf(span, 'http')).toMatchObject([{ kind: SERVER, name: 'GET /inner' }]);
     }
-    const [callOut] = collector.childrenOf(handler, 'grpc');
+    const [callOut] = received.childrenOf(handler, 'grpc');
     expect(callOut).toMatchObject({ kind: CLIENT, name: 'grpc.parley.v1.RegistryService/GetAgent' });
-    const [callIn] = collector.childrenOf(callOut, 'grpc');
+    const [callIn] = received.childrenOf(callOut, 'grpc');
     expect(callIn).toMatchObject({ kind: SERVER, name: 'grpc.parley.v1.RegistryService/GetAgent' });
-    expect(collector.childrenOf(callIn, 'ioredis').map(({ name }) => name)).toEqual(['set', 'eval']);
-    expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
-    expect(logged(service, 'in the handler')).toMatchObject([{ trace_id: TRACE, span_id: handler?.spanId }]);
+    expect(received.childrenOf(callIn, 'ioredis').map(({ name }) => name)).toEqual(['set', 'eval']);
+    expect(logged(service, 'in the handler')).toMatchObject([{ trace_id: trace, span_id: handler?.spanId }]);
   });
 
   it('keeps its own store spans when several are served in the same moment', async () => {
-    const service = await start();
-    const traces = Array.from({ length: 8 }, (_, index) => String(index + 1).repeat(32));
+    const traces = Array.from({ length: 8 }, newTrace);
     await Promise.all(traces.map((trace) => get(`${service.url}/store/${trace}`, traceparent(trace))));
-    await flush(service);
     for (const trace of traces) {
-      const spans = collector.spans.filter(({ traceId }) => traceId === trace).map(({ by }) => by);
-      expect(spans.sort()).toEqual(['express', 'http', 'ioredis']);
+      const spans = await spansOf(trace, 3);
+      expect(spans.map(({ by }) => by).sort()).toEqual(['express', 'http', 'ioredis']);
     }
   });
 
   it('keeps its trace on every item of a stream', async () => {
-    const service = await start();
-    await get(`${service.url}/stream`, traceparent(TRACE));
-    await flush(service);
+    const trace = newTrace();
+    await get(`${service.url}/stream`, traceparent(trace));
+    await waitFor(() => logged(service, 'item').length === 3);
     expect(logged(service, 'item').map(({ item, trace_id }) => [item, trace_id])).toEqual(
-      [0, 1, 2].map((item) => [item, TRACE]),
+      [0, 1, 2].map((item) => [item, trace]),
     );
   });
 
   it('that fails says why on its span, which the answer does not', async () => {
-    const service = await start();
-    expect(await get(`${service.url}/fails`, traceparent(TRACE))).not.toContain('the cause of it');
-    await flush(service);
-    const messages = collector.spans.flatMap(({ events = [] }) =>
-      events.flatMap(({ attributes }) => attributes.map(({ value }) => value.stringValue)),
-    );
-    expect(messages).toContain('the cause of it');
+    const trace = newTrace();
+    expect(await get(`${service.url}/fails`, traceparent(trace))).not.toContain('the cause of it');
+    const events = (await spansOf(trace, 2)).flatMap((span) => span.events ?? []);
+    const texts = events.flatMap(({ attributes }) => attributes.map(({ value }) => value.stringValue));
+    expect(texts).toContain('the cause of it');
   });
 
   it('by a fast route is named like any other', async () => {
-    const service = await start();
-    await get(`${service.url}/fast?x=1`, traceparent(TRACE));
-    await flush(service);
-    expect(collector.spans.map(({ by, name }) => [by, name])).toEqual([['http', 'GET /fast']]);
+    const trace = newTrace();
+    await get(`${service.url}/fast?x=1`, traceparent(trace));
+    expect(await spansOf(trace, 1)).toMatchObject([{ by: 'http', name: 'GET /fast' }]);
   });
 
   it('leaves no secret in its trace', async () => {
-    const service = await start();
+    const trace = newTrace();
     const secrets = {
       Authorization: 'Bearer swordfish-header',
       'Parley-Join-Token': 'swordfish-header',
       Cookie: 'swordfish-header',
     };
-    await get(`${service.url}/outer/1`, { ...secrets, ...traceparent(TRACE) });
-    await flush(service);
-    expect(collector.spans.length).toBeGreaterThan(5);
-    expect(collector.requests.map(({ text }) => text).join('')).not.toContain('swordfish');
+    await get(`${service.url}/outer/1`, { ...secrets, ...traceparent(trace) });
+    await spansOf(trace, 12);
+    expect(received.requests.map(({ text }) => text).join('')).not.toContain('swordfish');
   });
 });
 
@@ -167,9 +186,16 @@ describe('what is not traced', () => {
 });
 
 describe('the environment', () => {
-  it('names the service and describes it, and only spans are sent', async () => {
-    const service = await start({ OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.version=1.2.3' });
+  it('names and describes the service, and sets when and in what portions spans are sent; nothing else is', async () => {
+    const service = await start({
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.version=1.2.3',
+      OTEL_BSP_SCHEDULE_DELAY: '20',
+      OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1',
+    });
     await get(`${service.url}/inner`);
+    // They come by themselves, not with the end of the process.
+    await waitFor(() => collector.spans.length === 2, { timeoutMs: 20_000 });
+    expect(collector.requests.map(({ spanCount }) => spanCount)).toEqual([1, 1]);
     await flush(service);
     expect(collector.spans[0]?.resource).toMatchObject({
       'service.name': 'agent-a',
@@ -185,15 +211,6 @@ describe('the environment', () => {
     await get(`${service.url}/inner`);
     await flush(service);
     expect(collector.spans[0]?.resource['service.name']).toBe('parley');
-  });
-
-  it('sets when and in what portions spans are sent', async () => {
-    const service = await start({ OTEL_BSP_SCHEDULE_DELAY: '20', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1' });
-    await get(`${service.url}/inner`);
-    // They come by themselves, not with the end of the process.
-    await waitFor(() => collector.spans.length === 2);
-    expect(collector.requests.map(({ spanCount }) => spanCount)).toEqual([1, 1]);
-    await flush(service);
   });
 
   it('sets how many are kept', async () => {

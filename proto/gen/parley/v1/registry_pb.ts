@@ -693,7 +693,7 @@ export type NegotiationAttempt = Message<"parley.v1.NegotiationAttempt"> & {
   agentId: string;
 
   /**
-   * accepted, countered, declined, timeout, unreachable, invalid_answer, target_refused, withdrawn.
+   * accepted, countered, declined, timeout, unreachable, invalid_answer, target_refused, error, withdrawn.
    *
    * @generated from field: string outcome = 2;
    */

@@ -24,8 +24,15 @@ function changeOf(state: Agreement['state'], known: string | undefined): Agreeme
   return state;
 }
 
-/** An agreement stays readable for so long after its end, or after the end of its lease if no end was reported. */
+/** An agreement stays readable for so long after its end. */
 const RETENTION_MS = 60 * 60 * 1_000;
+
+/** Renewals are not told, so one whose end was never told is kept until no renewal can have kept it alive. */
+function keptForMs(agreement: Agreement, nowMs: number): number {
+  if (agreement.state === 'ended') return RETENTION_MS;
+  const lastEndMs = Date.parse(agreement.created_at) + agreement.terms.lease.max_lifetime_seconds * 1_000;
+  return Math.max(lastEndMs, Date.parse(agreement.expires_at), nowMs) - nowMs + RETENTION_MS;
+}
 
 /** A responder tells what became of an agreement. Only the owner of the responder's registration may, and no secret is in it. */
 export function reportAgreementOperation(deps: WitnessDeps): Operation<{ agreement: Agreement }, { agreement_id: string; recorded: boolean }> {
@@ -50,14 +57,13 @@ export function reportAgreementOperation(deps: WitnessDeps): Operation<{ agreeme
     }
     const changeType = changeOf(agreement.state, known?.state);
     if (changeType === undefined) return { agreement_id: agreement.agreement_id, recorded: false };
-    const until = Math.max(Date.parse(agreement.expires_at), deps.now());
     const { recorded } = await deps.core.recordAgreement({
       agreementId: agreement.agreement_id,
       version: agreement.version,
       state: agreement.state,
       parties: [initiator, responder],
       json: JSON.stringify(agreement),
-      ttlMs: until - deps.now() + RETENTION_MS,
+      ttlMs: keptForMs(agreement, deps.now()),
       changeType,
     });
     return { agreement_id: agreement.agreement_id, recorded };

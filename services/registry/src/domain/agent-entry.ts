@@ -20,8 +20,8 @@ export function leaseTail(record: Omit<AgentRecord, 'agentId' | 'manifestJson'>)
 const ASCII_ONLY = /^[\x00-\x7f]*$/;
 
 /** A text put together from pieces stays a tree of pieces; written twenty times a page, each piece is a cache miss. */
-function flat(ascii: string): string {
-  return Buffer.from(ascii, 'latin1').toString('latin1');
+function flat(text: string, ascii: boolean): string {
+  return ascii ? Buffer.from(text, 'latin1').toString('latin1') : Buffer.from(text).toString();
 }
 
 /**
@@ -30,7 +30,6 @@ function flat(ascii: string): string {
  */
 export class AgentEntry implements AgentRecord {
   readonly agentId: string;
-  readonly manifestJson: string;
   readonly ttlMs: number;
   readonly revision: number;
   readonly registeredAtMs: number;
@@ -44,7 +43,11 @@ export class AgentEntry implements AgentRecord {
   /** Whether `render()` has ASCII only: its length is then its length in bytes. */
   readonly ascii: boolean;
   #deadlineMs: number;
-  #tail: string | undefined;
+  /** The manifest, and once it was asked for the whole answer: then a page reads one stretch of memory per agent. */
+  #text: string;
+  /** Up to here `#text` is the manifest without its closing brace. */
+  readonly #manifestEnd: number;
+  #isRendered = false;
   /** Its number in the slot table, kept by the catalogue; -1 outside. */
   slot = -1;
   /** Place in the deadline heap, kept by it; -1 outside. */
@@ -61,7 +64,8 @@ export class AgentEntry implements AgentRecord {
     },
   ) {
     this.agentId = record.agentId;
-    this.manifestJson = record.manifestJson;
+    this.#text = record.manifestJson;
+    this.#manifestEnd = record.manifestJson.length - 1;
     this.ttlMs = record.ttlMs;
     this.revision = record.revision;
     this.registeredAtMs = record.registeredAtMs;
@@ -75,6 +79,10 @@ export class AgentEntry implements AgentRecord {
     this.#deadlineMs = record.deadlineMs;
   }
 
+  get manifestJson(): string {
+    return `${this.#text.slice(0, this.#manifestEnd)}}`;
+  }
+
   get deadlineMs(): number {
     return this.#deadlineMs;
   }
@@ -82,13 +90,16 @@ export class AgentEntry implements AgentRecord {
   /** For the catalogue, which keeps the deadline order. */
   setDeadline(deadlineMs: number): void {
     this.#deadlineMs = deadlineMs;
-    this.#tail = undefined;
+    this.#isRendered = false;
   }
 
   /** The agent as the edge answers it: its manifest with lease, revision and time of registration. */
   render(): string {
-    this.#tail ??= flat(leaseTail(this));
-    return this.manifestJson.slice(0, -1) + this.#tail;
+    if (!this.#isRendered) {
+      this.#text = flat(this.#text.slice(0, this.#manifestEnd) + leaseTail(this), this.ascii);
+      this.#isRendered = true;
+    }
+    return this.#text;
   }
 
   lease(): LeaseView {

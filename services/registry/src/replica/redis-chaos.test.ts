@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { AppError, silentLogger } from '@parley/service-kit';
 import { eventually, startRedis, waitFor, type RedisServer } from '@parley/testkit';
 import { Redis } from 'ioredis';
@@ -41,9 +43,9 @@ class ForgetfulStore extends RedisStore {
   }
 }
 
-async function replica(options: { losesRenewals?: boolean; maxStaleMs?: number } = {}): Promise<Replica> {
+async function replica(options: { losesRenewals?: boolean; maxStaleMs?: number; url?: string } = {}): Promise<Replica> {
   const Store = options.losesRenewals === true ? ForgetfulStore : RedisStore;
-  const store = new Store({ url: redis.url, logger: silentLogger, guard: GUARD, namespace });
+  const store = new Store({ url: options.url ?? redis.url, logger: silentLogger, guard: GUARD, namespace });
   const core = createRegistryCore({
     store,
     logger: silentLogger,
@@ -200,20 +202,41 @@ test('Redis restarts empty: nobody vanishes for it, and one that never comes bac
 
 test('Redis restarts with its data: no resync, no expiry, leases count from the return', async () => {
   const [one, two] = [await replica(), await replica()];
-  await register(one, 'a', 2_000);
-  await register(one, 'b', 2_000);
+  await register(one, 'a', 1_500);
+  await two.core.applied(await register(one, 'b', 1_500));
   const before = one.told.length;
-  const b = agent(two, 'b', 2_000);
+  const b = agent(two, 'b', 1_500);
   try {
+    await redis.cli('SAVE');
+    await redis.stop();
+    await waitFor(() => one.core.nowMs() < Date.now() - 2_000, { timeoutMs: 6_000 });
+    expect(ids(one)).toEqual(['a', 'b']);
     await redis.restart({ keepData: true });
     await live(one, two);
-    await register(two, 'c');
-    await one.core.applied(two.core.agents().revision);
+    await one.core.applied(await register(two, 'c'));
     expect(ids(one)).toEqual(['a', 'b', 'c']);
-    expect(say(one.told.slice(before))).toEqual(['registered c']);
     expect(b.again()).toBe(0);
+    await waitFor(() => say(one.told).includes('expired a'), { timeoutMs: 4_000 });
+    expect(say(one.told.slice(before))).toEqual(['registered c', 'expired a']);
+    expect(ids(two)).toEqual(['b', 'c']);
   } finally {
     b.stop();
+  }
+}, 20_000);
+
+test('connections that fall silent without closing are replaced, and nothing is missed', async () => {
+  const line = await cuttableLine(redis.port);
+  const [far, near] = [await replica({ url: `redis://127.0.0.1:${String(line.port)}` }), await replica()];
+  try {
+    line.cut();
+    const revision = await register(near, 'a');
+    await waitFor(() => far.core.status().state === 'stale');
+    expect(await far.core.applied(revision, { timeoutMs: 10_000 })).toBe(true);
+    await live(far);
+    expect(say(far.told)).toEqual(['registered a']);
+    expect((await far.core.renew('a', HASH)).ttlMs).toBe(30_000);
+  } finally {
+    await line.close();
   }
 }, 20_000);
 
@@ -353,5 +376,35 @@ async function memoryOfNow(): Promise<() => Promise<void>> {
     for (const [key, value] of saved) step.restore(key, 0, value);
     await step.exec();
     writer.disconnect();
+  };
+}
+
+/** A way to Redis on which everything that is open can be made silent, while new connections work. */
+async function cuttableLine(to: number): Promise<{ readonly port: number; cut(): void; close(): Promise<void> }> {
+  const open = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(to, '127.0.0.1');
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) {
+      open.add(socket);
+      socket.on('close', () => open.delete(socket)).on('error', () => undefined);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut: () => {
+      for (const socket of open) {
+        socket.unpipe();
+        socket.removeAllListeners('end');
+        socket.pause();
+      }
+    },
+    close: async () => {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
   };
 }
