@@ -16,7 +16,20 @@ export { compilePattern, manifestSchema, matchesType, parameterFault, parameterN
 export * from './wire/agreement.js';
 export * from './wire/answers.js';
 export * from './wire/negotiation.js';
-export { digestTerms, hashProof, newProof, normalTerms, proofMatches, type Proof } from './negotiation/index.js';
+export {
+  digestTerms,
+  hashProof,
+  newProof,
+  normalTerms,
+  offeredCapabilities,
+  proofMatches,
+  type NegotiationPolicy,
+  type OfferedCapabilities,
+  type PolicyContext,
+  type PolicyRequest,
+  type PolicyVerdict,
+  type Proof,
+} from './negotiation/index.js';
 export * from './agreements/index.js';
 export * from './peer/index.js';
 export * from './registry-client/index.js';

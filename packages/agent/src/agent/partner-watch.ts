@@ -49,15 +49,26 @@ export class PartnerWatch {
 
   /** The partners from now on. */
   follow(agentIds: ReadonlySet<string>): void {
-    if (this.#stopped) return;
-    for (const [id, partner] of this.#partners) {
-      if (agentIds.has(id)) continue;
-      clearTimeout(partner.grace);
-      this.#partners.delete(id);
-    }
-    for (const id of agentIds) if (!this.#partners.has(id)) this.#partners.set(id, { lapsed: false });
-    const isCovered = [...agentIds].every((id) => this.#covers(id));
-    if (isCovered && (agentIds.size > 0 || this.#watching === undefined)) return;
+    for (const id of [...this.#partners.keys()]) if (!agentIds.has(id)) this.remove(id);
+    for (const id of agentIds) this.add(id);
+  }
+
+  /** One more partner. There may be thousands, so what is known of the others is not looked at. */
+  add(agentId: string): void {
+    if (this.#stopped || this.#partners.has(agentId)) return;
+    this.#partners.set(agentId, { lapsed: false });
+    if (!this.#covers(agentId)) this.#restartSoon();
+  }
+
+  remove(agentId: string): void {
+    const partner = this.#partners.get(agentId);
+    if (partner === undefined) return;
+    clearTimeout(partner.grace);
+    this.#partners.delete(agentId);
+    if (this.#partners.size === 0 && this.#watching !== undefined) this.#restartSoon();
+  }
+
+  #restartSoon(): void {
     this.#settle ??= setTimeout(() => {
       this.#settle = undefined;
       this.#restart();

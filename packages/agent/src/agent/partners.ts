@@ -25,6 +25,8 @@ export class Partners {
   readonly #options: PartnersOptions;
   /** Initiators of agreements kept here, by agreement. */
   readonly #initiators = new Map<string, string>();
+  /** How many agreements there are with each initiator. */
+  readonly #counts = new Map<string, number>();
   readonly #unsubscribe: (() => void)[] = [];
   #watch: PartnerWatch | undefined;
   #refreshing: NodeJS.Timeout | undefined;
@@ -33,9 +35,8 @@ export class Partners {
     this.#options = options;
     this.#unsubscribe.push(
       options.keeper.onEvent(({ type, agreement }) => {
-        if (type === 'ended') this.#initiators.delete(agreement.agreement_id);
-        else this.#initiators.set(agreement.agreement_id, agreement.terms.initiator);
-        this.#follow();
+        if (type === 'ended') this.#released(agreement.agreement_id);
+        else this.#kept(agreement.agreement_id, agreement.terms.initiator);
       }),
       options.book.onChange(() => {
         this.#follow();
@@ -90,8 +91,28 @@ export class Partners {
     this.#watch?.stop();
   }
 
+  #kept(agreementId: string, initiator: string): void {
+    if (this.#initiators.has(agreementId)) return;
+    this.#initiators.set(agreementId, initiator);
+    this.#counts.set(initiator, (this.#counts.get(initiator) ?? 0) + 1);
+    if (initiator !== this.#options.self) this.#watch?.add(initiator);
+  }
+
+  #released(agreementId: string): void {
+    const initiator = this.#initiators.get(agreementId);
+    if (initiator === undefined) return;
+    this.#initiators.delete(agreementId);
+    const left = (this.#counts.get(initiator) ?? 1) - 1;
+    if (left > 0) {
+      this.#counts.set(initiator, left);
+      return;
+    }
+    this.#counts.delete(initiator);
+    if (!this.#options.book.partners().has(initiator)) this.#watch?.remove(initiator);
+  }
+
   #follow(): void {
-    const all = new Set([...this.#initiators.values(), ...this.#options.book.partners()]);
+    const all = new Set([...this.#counts.keys(), ...this.#options.book.partners()]);
     all.delete(this.#options.self);
     this.#watch?.follow(all);
   }
@@ -110,7 +131,8 @@ export class Partners {
         }
       }
       this.#initiators.clear();
-      for (const [id, initiator] of found) this.#initiators.set(id, initiator);
+      this.#counts.clear();
+      for (const [id, initiator] of found) this.#kept(id, initiator);
       this.#follow();
     } catch (error) {
       logger.debug('The store of agreements could not be read', { error });

@@ -16,6 +16,8 @@ export function inWords(result: Extract<NegotiationResult, { accepted: false }>)
       return `failed (${detail})`;
     case 'target_refused':
       return 'was not tried (its address is not allowed)';
+    case 'error':
+      return 'failed';
     case 'withdrawn':
       return 'was withdrawn';
   }

@@ -1,3 +1,5 @@
+import * as grpc from '@grpc/grpc-js';
+import { jest } from '@jest/globals';
 import {
   startProcess,
   startRedis,
@@ -20,27 +22,21 @@ const SERVER = 2;
 const CLIENT = 3;
 
 let redis: RedisServer;
-let collector: Collector;
 
 beforeAll(async () => {
   await compile();
   redis = await startRedis();
 }, 120_000);
-beforeEach(async () => {
-  collector = await Collector.start();
-});
-afterEach(() => collector.stop());
-
 interface Traced extends RunningProcess {
   readonly url: string;
   readonly grpcPort: number;
 }
 
-async function start(env: Record<string, string | undefined> = {}): Promise<Traced> {
+async function start(endpoint: string | undefined, env: Record<string, string | undefined> = {}): Promise<Traced> {
   const service = await startProcess({
     command: process.execPath,
     args: ['--import', preload, fixture('traced.mjs')],
-    env: { REDIS_URL: redis.url, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'agent-a', ...env },
+    env: { REDIS_URL: redis.url, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'agent-a', ...env },
     readyWhen: /^serving/,
   });
   const [, http = '', rpc = ''] = await service.waitForLine(/^serving (\d+) (\d+)$/);
@@ -69,7 +65,7 @@ describe('one request', () => {
 
   beforeAll(async () => {
     received = await Collector.start();
-    service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: received.url, OTEL_BSP_SCHEDULE_DELAY: '20' });
+    service = await start(received.url, { OTEL_BSP_SCHEDULE_DELAY: '20' });
   });
   afterAll(async () => {
     await flush(service);
@@ -156,8 +152,15 @@ describe('one request', () => {
 });
 
 describe('what is not traced', () => {
+  let collector: Collector;
+
+  beforeEach(async () => {
+    collector = await Collector.start();
+  });
+  afterEach(() => collector.stop());
+
   it('health, metrics, watching, heartbeats in both directions, and what the service does by itself', async () => {
-    const service = await start({ HEARTBEATS: '1' });
+    const service = await start(collector.url, { HEARTBEATS: '1' });
     for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/watch'])
       await get(service.url + path, traceparent(TRACE));
     await fetch(`${service.url}/agents/a%20b/lease`, { method: 'PUT', headers: traceparent(TRACE) });
@@ -186,8 +189,15 @@ describe('what is not traced', () => {
 });
 
 describe('the environment', () => {
+  let collector: Collector;
+
+  beforeEach(async () => {
+    collector = await Collector.start();
+  });
+  afterEach(() => collector.stop());
+
   it('names and describes the service, and sets when and in what portions spans are sent; nothing else is', async () => {
-    const service = await start({
+    const service = await start(collector.url, {
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.version=1.2.3',
       OTEL_BSP_SCHEDULE_DELAY: '20',
       OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1',
@@ -207,14 +217,14 @@ describe('the environment', () => {
   });
 
   it('gives a service without a name one', async () => {
-    const service = await start({ OTEL_SERVICE_NAME: undefined });
+    const service = await start(collector.url, { OTEL_SERVICE_NAME: undefined });
     await get(`${service.url}/inner`);
     await flush(service);
     expect(collector.spans[0]?.resource['service.name']).toBe('parley');
   });
 
   it('sets how many are kept', async () => {
-    const service = await start({ OTEL_TRACES_SAMPLER: 'always_off' });
+    const service = await start(collector.url, { OTEL_TRACES_SAMPLER: 'always_off' });
     await get(`${service.url}/inner`);
     await flush(service);
     expect(collector.requests).toEqual([]);
@@ -226,7 +236,7 @@ describe('the environment', () => {
     ['switches it off', { OTEL_SDK_DISABLED: 'true' }],
     ['wants no traces', { OTEL_TRACES_EXPORTER: 'none' }],
   ])('that %s: nothing is loaded, sent or complained about', async (_, env) => {
-    const service = await start(env);
+    const service = await start(collector.url, env);
     await get(`${service.url}/outer/1`, traceparent(TRACE));
     await flush(service);
     expect(service.stdout).toContain('telemetry off');
@@ -239,7 +249,7 @@ describe('the environment', () => {
 describe('a collector that is away', () => {
   it('does not hold up the end of the service, nor make it look failed', async () => {
     const silent = await startSilentListener();
-    const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: silent.url });
+    const service = await start(silent.url);
     await get(`${service.url}/inner`);
     const started = performance.now();
     await flush(service);
@@ -249,7 +259,7 @@ describe('a collector that is away', () => {
   });
 
   it('is not complained about while the service runs', async () => {
-    const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_BSP_SCHEDULE_DELAY: '10' });
+    const service = await start('http://127.0.0.1:1', { OTEL_BSP_SCHEDULE_DELAY: '10' });
     for (let index = 0; index < 20; index += 1) await get(`${service.url}/inner`);
     await flush(service);
     expect(service.stderr).toEqual([]);

@@ -257,11 +257,11 @@ function describeStore(name: string, kind: StoreKind): void {
     describe('sweeping', () => {
       test('logs each passed deadline once, in the order of deadlines, in bounded steps', async () => {
         const before = await start();
-        await registered('third', { ttlMs: 30 });
-        await registered('first', { ttlMs: 10 });
+        await registered('third', { ttlMs: 600 });
+        await registered('first', { ttlMs: 200 });
         await registered('living');
-        await registered('second', { ttlMs: 20 });
-        await kind.pass(50);
+        await registered('second', { ttlMs: 400 });
+        await kind.pass(620);
         expect(await sweep(2)).toEqual({ expired: 2, guarded: 0, more: true });
         expect(await sweep(2)).toEqual({ expired: 1, guarded: 0, more: false });
         expect(await sweep(2)).toEqual({ expired: 0, guarded: 0, more: false });
@@ -279,10 +279,10 @@ function describeStore(name: string, kind: StoreKind): void {
       });
 
       test('spares one that was renewed in the meantime', async () => {
-        await registered('a', { ttlMs: 80 });
-        await kind.pass(40);
+        await registered('a', { ttlMs: 400 });
+        await kind.pass(200);
         expect(await store.renew('a', OWNER)).toMatchObject({ kind: 'renewed' });
-        await kind.pass(60);
+        await kind.pass(300);
         expect((await sweep()).expired).toBe(0);
         expect(await store.verifyOwner('a', OWNER)).toBe('owner');
       });

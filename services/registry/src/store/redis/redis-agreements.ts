@@ -1,3 +1,4 @@
+import { storeUnavailable } from '@parley/service-kit';
 import type { Redis } from 'ioredis';
 import type { AgreementCommand, AgreementFilter, AgreementPage, StoredAgreement } from '../store.js';
 import type { Keys } from './keys.js';
@@ -40,7 +41,7 @@ export async function getAgreement(
     if (typeof version !== 'string' || typeof state !== 'string' || typeof json !== 'string') return undefined;
     return { agreementId, version: Number(version), state, json };
   } catch (error) {
-    throw runner.failed(error);
+    throw storeUnavailable(error);
   }
 }
 

@@ -1,3 +1,4 @@
+import { storeUnavailable } from '@parley/service-kit';
 import type { Redis } from 'ioredis';
 import type { AgentRecord } from '../../domain/types.js';
 import type { Snapshot } from '../store.js';
@@ -47,7 +48,7 @@ async function* readRecords(source: SnapshotSource): AsyncGenerator<readonly Age
     try {
       [cursor, flat] = await redis.zscan(keys.deadlines, cursor, 'COUNT', BATCH);
     } catch (error) {
-      throw runner.failed(error);
+      throw storeUnavailable(error);
     }
     const ids = flat.filter((_, index) => index % 2 === 0);
     // A small set comes in one piece, whatever was asked for.
@@ -79,7 +80,7 @@ export async function reindex({ redis, keys, runner }: SnapshotSource): Promise<
     try {
       [cursor, found] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', 1_000);
     } catch (error) {
-      throw runner.failed(error);
+      throw storeUnavailable(error);
     }
     const ids = found.map((key) => key.slice(keys.agentPrefix.length));
     for (let at = 0; at < ids.length; at += BATCH) asArray(await runner.run(REINDEX, ids.slice(at, at + BATCH)));

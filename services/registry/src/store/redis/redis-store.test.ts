@@ -153,6 +153,20 @@ test('a place in the order of deadlines that is too early is mended, not believe
   );
 });
 
+test('a log in which the same revision means another change is not followed', async () => {
+  const result = await store.register(command('a'));
+  const { position } = await store.snapshot();
+  expect('revision' in result && result.revision).toBe(position.revision);
+  // A replica was promoted that had not heard of the last change, and others went on from there.
+  await redis.cli('DEL', `{${namespace}}:changes`);
+  await redis.cli('SET', `{${namespace}}:revision`, String(position.revision - 1));
+  const other = await open();
+  expect(await other.register(command('b'))).toMatchObject({ revision: position.revision });
+  await other.close();
+  const next = store.changes(position, new AbortController().signal)[Symbol.asyncIterator]().next();
+  await expect(next).rejects.toMatchObject({ reason: 'epoch_changed' });
+});
+
 test('a read in progress ends when its reader leaves and the next one works', async () => {
   const { position } = await store.snapshot();
   const leaving = new AbortController();

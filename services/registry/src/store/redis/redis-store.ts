@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeRedis, connectRedis, type Logger } from '@parley/service-kit';
+import { closeRedis, connectRedis, storeUnavailable, type Logger } from '@parley/service-kit';
 import type { Redis } from 'ioredis';
 import type { GuardSettings } from '../../domain/guard.js';
 import type { Renewal } from '../../domain/types.js';
@@ -107,7 +107,7 @@ export class RedisStore implements RegistryStore {
     try {
       await this.#commands.ping();
     } catch (error) {
-      throw this.#runner.failed(error);
+      throw storeUnavailable(error);
     }
   }
 
@@ -169,7 +169,7 @@ export class RedisStore implements RegistryStore {
     try {
       await this.#commands.xadd(this.#keys.renewals, 'MAXLEN', '~', RENEWALS_MAX_LENGTH, '*', ...fields);
     } catch (error) {
-      throw this.#runner.failed(error);
+      throw storeUnavailable(error);
     }
   }
 

@@ -79,7 +79,7 @@ export class ScriptRunner {
     try {
       return asArray(await this.#evaluate(script, all));
     } catch (error) {
-      throw this.failed(error);
+      throw storeUnavailable(error);
     }
   }
 
@@ -92,13 +92,5 @@ export class ScriptRunner {
       // New to this server, or it has forgotten its scripts. Nothing was run.
       return redis.eval(script.text, this.#keys.length, ...this.#keys, ...args);
     }
-  }
-
-  /** What a failed command means. One without an answer leaves a connection that would pile up more of them. */
-  failed(error: unknown): Error {
-    const { redis } = this.#options;
-    if (error instanceof Error && error.message === 'Command timed out' && redis.status === 'ready')
-      redis.disconnect(true);
-    return storeUnavailable(error);
   }
 }
