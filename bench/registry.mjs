@@ -34,7 +34,11 @@ async function fill(url, from, to, tokens) {
   const started = performance.now();
   const worker = async () => {
     for (const manifest of source) {
-      const response = await fetch(`${url}/register`, { method: 'POST', headers: json, body: JSON.stringify(manifest) });
+      const response = await fetch(`${url}/register`, {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify(manifest),
+      });
       const body = await response.json();
       if (!response.ok) throw new Error(`${url}: a registration failed: ${JSON.stringify(body)}`);
       if (tokens !== undefined && body.owner_token !== undefined) tokens.set(manifest.agent_id, body.owner_token);
@@ -65,12 +69,27 @@ async function atSize({ registry, reference, agents, from, tokens, options, heap
   const bare = await startBare(answers);
   const { seconds, repeat } = options;
   const ask = (server) => () => load({ ...server, seconds, make: (i) => ({ path: paths[i % paths.length] }) });
-  const rows = [['ours', ask(registry)], ['bare', ask(bare)]];
+  const rows = [
+    ['ours', ask(registry)],
+    ['bare', ask(bare)],
+  ];
   // One answer of the reference may take a tenth of a second: fewer connections, so that the abandoned ones are few.
-  if (reference !== undefined) rows.push(['fastapi', () => load({ ...reference, seconds, connections: 4, make: (i) => ({ path: paths[i % paths.length] }) })]);
+  if (reference !== undefined)
+    rows.push([
+      'fastapi',
+      () => load({ ...reference, seconds, connections: 4, make: (i) => ({ path: paths[i % paths.length] }) }),
+    ]);
   const got = await alternate(rows, repeat);
   compared('discover, 2 capabilities, 20 answers', agents, got.ours, 'bare node:http, same bytes', got.bare, 0.6);
-  if (got.fastapi !== undefined) compared('discover, 2 capabilities, 20 answers', agents, got.ours, 'FastAPI reference', got.fastapi, agents === 10_000 ? 20 : undefined);
+  if (got.fastapi !== undefined)
+    compared(
+      'discover, 2 capabilities, 20 answers',
+      agents,
+      got.ours,
+      'FastAPI reference',
+      got.fastapi,
+      agents === 10_000 ? 20 : undefined,
+    );
   await bare.stop();
   const ids = [...tokens.keys()];
   const renewal = (i) => {
@@ -80,14 +99,23 @@ async function atSize({ registry, reference, agents, from, tokens, options, heap
   print({ agents, operation: 'renew', ours: await load({ ...registry, seconds, make: renewal }) });
   const heap = await liveHeapBytes(registry.inspect);
   const perAgent = (heap - heapEmpty - manifestBytes(0, agents)) / agents;
-  print({ agents, operation: 'memory per agent beyond its manifest', kib: round(perAgent / 1024, 2), wanted_at_most_kib: 1.5 });
+  print({
+    agents,
+    operation: 'memory per agent beyond its manifest',
+    kib: round(perAgent / 1024, 2),
+    wanted_at_most_kib: 1.5,
+  });
   return got.ours;
 }
 
 async function registerOverHttp(registry, options, agents) {
   const source = manifests(0, 10_000_000, `new-${agents}`);
   const make = () => ({ method: 'POST', path: '/register', headers: json, body: JSON.stringify(source.next().value) });
-  print({ agents, operation: 'register over HTTP with Redis', ours: await load({ ...registry, seconds: options.seconds, make }) });
+  print({
+    agents,
+    operation: 'register over HTTP with Redis',
+    ours: await load({ ...registry, seconds: options.seconds, make }),
+  });
 }
 
 async function negotiation(registry, options) {
@@ -98,7 +126,12 @@ async function negotiation(registry, options) {
     method: 'POST',
     path: '/negotiate',
     headers: json,
-    body: JSON.stringify({ session_id: `bench-${(session += 1)}`, agent_id: `caller-${session}`, capabilities: ['code_review'], parameters: { severity: 'warning' } }),
+    body: JSON.stringify({
+      session_id: `bench-${(session += 1)}`,
+      agent_id: `caller-${session}`,
+      capabilities: ['code_review'],
+      parameters: { severity: 'warning' },
+    }),
   });
   const got = await alternate(
     [

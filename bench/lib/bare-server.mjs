@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-const answers = new Map(Object.entries(JSON.parse(readFileSync(process.argv[2], 'utf8'))).map(([path, text]) => [path, Buffer.from(text)]));
+const answers = new Map(
+  Object.entries(JSON.parse(readFileSync(process.argv[2], 'utf8'))).map(([path, text]) => [path, Buffer.from(text)]),
+);
 
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
@@ -16,7 +18,10 @@ const server = createServer((request, response) => {
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
     const body = JSON.stringify(JSON.parse(Buffer.concat(chunks).toString()));
-    response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body) });
+    response.writeHead(200, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(body),
+    });
     response.end(body);
   });
 });

@@ -26,5 +26,8 @@ export function* manifests(from, to, prefix = 'agent') {
 /** Paths that ask for two random capabilities, 20 answers at most. */
 export function questions(count) {
   const random = randomNumbers(3);
-  return Array.from({ length: count }, () => `/discover?capabilities=${capability(random)},${capability(random)}&limit=20`);
+  return Array.from(
+    { length: count },
+    () => `/discover?capabilities=${capability(random)},${capability(random)}&limit=20`,
+  );
 }

@@ -25,7 +25,9 @@ async function start(command, args, { cwd = root, env = {}, ready } = {}) {
         if (match) resolve(match);
       });
     }
-    void exited.then((code) => reject(new Error(`${command} ${args.join(' ')} ended with ${code}:\n${lines.join('\n')}`)));
+    void exited.then((code) =>
+      reject(new Error(`${command} ${args.join(' ')} ended with ${code}:\n${lines.join('\n')}`)),
+    );
   });
   line.catch(() => undefined);
   const match = ready === undefined ? undefined : await line;
@@ -92,7 +94,9 @@ export async function startBare(answers) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'));
   const file = join(folder, 'answers.json');
   writeFileSync(file, JSON.stringify(answers));
-  const server = await start(process.execPath, [join(root, 'bench/lib/bare-server.mjs'), file], { ready: /listening on (\d+)/ });
+  const server = await start(process.execPath, [join(root, 'bench/lib/bare-server.mjs'), file], {
+    ready: /listening on (\d+)/,
+  });
   rmSync(folder, { recursive: true });
   return { ...server, url: `http://127.0.0.1:${server.match[1]}` };
 }

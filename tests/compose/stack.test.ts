@@ -28,19 +28,31 @@ describe('the whole system in containers', () => {
   let agentA: string;
 
   beforeAll(async () => {
-    stack = await composeStack({ directory, env: { LOG_FORMAT: 'text', OTEL_BSP_SCHEDULE_DELAY: '500' }, startupTimeoutMs: 180_000 });
+    stack = await composeStack({
+      directory,
+      env: { LOG_FORMAT: 'text', OTEL_BSP_SCHEDULE_DELAY: '500' },
+      startupTimeoutMs: 180_000,
+    });
     registry = stack.url('registry', 8000);
     agentA = stack.url('agent-a', 8001);
-    await eventually(async () => {
-      expect(await idsOf('translate')).toEqual(['agent_A', 'agent_B']);
-    }, { timeoutMs: 60_000, what: 'both agents at the registry' });
+    await eventually(
+      async () => {
+        expect(await idsOf('translate')).toEqual(['agent_A', 'agent_B']);
+      },
+      { timeoutMs: 60_000, what: 'both agents at the registry' },
+    );
   }, PATIENCE_MS);
 
   afterAll(async () => {
     await stack.down();
   }, PATIENCE_MS);
 
-  async function call(method: string, url: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
+  async function call(
+    method: string,
+    url: string,
+    body?: object,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
     const response = await fetch(url, {
       method,
       headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
@@ -80,9 +92,14 @@ describe('the whole system in containers', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ partner: { agent_id: 'agent_B' }, applied: { severity: 'info' } });
     const { agreement_id: id } = body['agreement'] as { agreement_id: string };
-    await eventually(async () => {
-      expect(await call('GET', `${registry}/agreements/${id}`)).toMatchObject({ body: { state: 'ended', terms: { initiator: 'agent_A', responder: 'agent_B' } } });
-    }, { timeoutMs: 15_000, what: 'the witnessed agreement' });
+    await eventually(
+      async () => {
+        expect(await call('GET', `${registry}/agreements/${id}`)).toMatchObject({
+          body: { state: 'ended', terms: { initiator: 'agent_A', responder: 'agent_B' } },
+        });
+      },
+      { timeoutMs: 15_000, what: 'the witnessed agreement' },
+    );
   });
 
   it('answers a refusal as a decline with every name', async () => {
@@ -101,9 +118,12 @@ describe('the whole system in containers', () => {
     expect((await register('fleeting', 2)).status).toBe(201);
     expect(await idsOf('only-fleeting')).toEqual(['fleeting']);
     const started = Date.now();
-    await eventually(async () => {
-      expect(await idsOf('only-fleeting')).toEqual([]);
-    }, { timeoutMs: 5_000, intervalMs: 50, what: 'the end of the lease' });
+    await eventually(
+      async () => {
+        expect(await idsOf('only-fleeting')).toEqual([]);
+      },
+      { timeoutMs: 5_000, intervalMs: 50, what: 'the end of the lease' },
+    );
     expect(Date.now() - started).toBeLessThan(3_000);
   });
 
@@ -116,19 +136,28 @@ describe('the whole system in containers', () => {
       { traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
     );
     expect(status).toBe(200);
-    await eventually(async () => {
-      const response = await fetch(`${stack.url('jaeger', 16686)}/api/traces/${traceId}`);
-      expect(response.status).toBe(200);
-      const [trace] = ((await response.json()) as { data: Trace[] }).data;
-      const services = new Set(Object.values(trace?.processes ?? {}).map(({ serviceName }) => serviceName));
-      expect([...services].sort()).toEqual(['agent-a', 'agent-b', 'registry']);
-      // Every span hangs on another one of this trace, or on the caller.
-      const known = new Set((trace?.spans ?? []).map(({ spanID }) => spanID)).add('00f067aa0ba902b7');
-      const orphans = (trace?.spans ?? []).filter(({ references }) => !references.every(({ spanID }) => known.has(spanID)));
-      expect(orphans).toEqual([]);
-      const ofAgentB = (trace?.spans ?? []).filter(({ processID }) => trace?.processes[processID]?.serviceName === 'agent-b');
-      expect(ofAgentB.map(({ operationName }) => operationName)).toEqual(expect.arrayContaining(['POST /negotiate', 'POST /invoke']));
-    }, { timeoutMs: 30_000, intervalMs: 500, what: 'the trace of the handshake in Jaeger' });
+    await eventually(
+      async () => {
+        const response = await fetch(`${stack.url('jaeger', 16686)}/api/traces/${traceId}`);
+        expect(response.status).toBe(200);
+        const [trace] = ((await response.json()) as { data: Trace[] }).data;
+        const services = new Set(Object.values(trace?.processes ?? {}).map(({ serviceName }) => serviceName));
+        expect([...services].sort()).toEqual(['agent-a', 'agent-b', 'registry']);
+        // Every span hangs on another one of this trace, or on the caller.
+        const known = new Set((trace?.spans ?? []).map(({ spanID }) => spanID)).add('00f067aa0ba902b7');
+        const orphans = (trace?.spans ?? []).filter(
+          ({ references }) => !references.every(({ spanID }) => known.has(spanID)),
+        );
+        expect(orphans).toEqual([]);
+        const ofAgentB = (trace?.spans ?? []).filter(
+          ({ processID }) => trace?.processes[processID]?.serviceName === 'agent-b',
+        );
+        expect(ofAgentB.map(({ operationName }) => operationName)).toEqual(
+          expect.arrayContaining(['POST /negotiate', 'POST /invoke']),
+        );
+      },
+      { timeoutMs: 30_000, intervalMs: 500, what: 'the trace of the handshake in Jaeger' },
+    );
   }, 60_000);
 
   it('has a trace of a registration down to Redis', async () => {
@@ -139,56 +168,75 @@ describe('the whole system in containers', () => {
       { agent_id: 'traced', name: 'traced', endpoint: 'http://127.0.0.1:9', capabilities: ['traced'], ttl_seconds: 5 },
       { traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
     );
-    await eventually(async () => {
-      const response = await fetch(`${stack.url('jaeger', 16686)}/api/traces/${traceId}`);
-      expect(response.status).toBe(200);
-      const [trace] = ((await response.json()) as { data: Trace[] }).data;
-      expect((trace?.spans ?? []).map(({ operationName }) => operationName).join(' ')).toMatch(/POST \/register.*evalsha|evalsha.*POST \/register/i);
-    }, { timeoutMs: 30_000, intervalMs: 500, what: 'the trace of the registration' });
+    await eventually(
+      async () => {
+        const response = await fetch(`${stack.url('jaeger', 16686)}/api/traces/${traceId}`);
+        expect(response.status).toBe(200);
+        const [trace] = ((await response.json()) as { data: Trace[] }).data;
+        expect((trace?.spans ?? []).map(({ operationName }) => operationName).join(' ')).toMatch(
+          /POST \/register.*evalsha|evalsha.*POST \/register/i,
+        );
+      },
+      { timeoutMs: 30_000, intervalMs: 500, what: 'the trace of the registration' },
+    );
   }, 60_000);
 
   it('gets all agents back within one renewal interval when Redis forgets everything', async () => {
     const { output } = await stack.exec('redis', ['redis-cli', 'flushall']);
     expect(output).toContain('OK');
     // A lease of 30 s is renewed every 10 s, with some jitter.
-    await eventually(async () => {
-      const { output: keys } = await stack.exec('redis', ['redis-cli', '--scan', '--pattern', '*agent:agent_*']);
-      expect(keys).toContain('agent_A');
-      expect(keys).toContain('agent_B');
-    }, { timeoutMs: 13_000, intervalMs: 250, what: 'both records in Redis' });
+    await eventually(
+      async () => {
+        const { output: keys } = await stack.exec('redis', ['redis-cli', '--scan', '--pattern', '*agent:agent_*']);
+        expect(keys).toContain('agent_A');
+        expect(keys).toContain('agent_B');
+      },
+      { timeoutMs: 13_000, intervalMs: 250, what: 'both records in Redis' },
+    );
     expect(await idsOf('translate')).toEqual(['agent_A', 'agent_B']);
   }, 60_000);
 
   it('serves reads from memory while Redis is away, refuses writes at once, and heals', async () => {
     await stack.compose('stop', 'redis');
-    await eventually(async () => {
-      const { status, body } = await call('GET', `${registry}/discover?capabilities=translate`);
-      expect(status).toBe(200);
-      expect(body).toHaveProperty('stale_since');
-    }, { timeoutMs: 10_000, what: 'a stale answer' });
+    await eventually(
+      async () => {
+        const { status, body } = await call('GET', `${registry}/discover?capabilities=translate`);
+        expect(status).toBe(200);
+        expect(body).toHaveProperty('stale_since');
+      },
+      { timeoutMs: 10_000, what: 'a stale answer' },
+    );
     const started = Date.now();
     expect(await register('refused', 5)).toMatchObject({ status: 503, body: { code: 'store_unavailable' } });
     expect(Date.now() - started).toBeLessThan(1_500);
     await stack.compose('start', 'redis');
-    await eventually(async () => {
-      expect((await register('taken', 5)).status).toBe(201);
-    }, { timeoutMs: 30_000, what: 'a registration after the outage' });
+    await eventually(
+      async () => {
+        expect((await register('taken', 5)).status).toBe(201);
+      },
+      { timeoutMs: 30_000, what: 'a registration after the outage' },
+    );
     expect(await idsOf('translate')).toEqual(['agent_A', 'agent_B']);
   }, 120_000);
 
   it('replaces a killed agent, and removes a stopped one at once', async () => {
     await stack.kill('agent-b');
     await stack.compose('up', '--detach', '--no-build', 'agent-b');
-    await eventually(async () => {
-      const { status } = await call('GET', `${stack.url('agent-b', 8002)}/readyz`);
-      expect(status).toBe(200);
-    }, { timeoutMs: 60_000, what: 'agent B registered again' });
+    await eventually(
+      async () => {
+        const { status } = await call('GET', `${stack.url('agent-b', 8002)}/readyz`);
+        expect(status).toBe(200);
+      },
+      { timeoutMs: 60_000, what: 'agent B registered again' },
+    );
     await stack.compose('stop', 'agent-b');
     expect(await idsOf('code_review')).toEqual([]);
   }, 150_000);
 
   it('prints the trace log of the protocol', async () => {
-    expect(await stack.logs('registry')).toMatch(/\[REGISTRY\] \d\d:\d\d:\d\d\.\d{3} Register agent_A \['translate', 'summarize'\] -> OK/);
+    expect(await stack.logs('registry')).toMatch(
+      /\[REGISTRY\] \d\d:\d\d:\d\d\.\d{3} Register agent_A \['translate', 'summarize'\] -> OK/,
+    );
     const log = await stack.logs('agent-a');
     expect(log).toMatch(/\[AGENT_A\] \S+ Discover for \['code_review'\] -> found agent_B \(http:\/\/agent-b:8002\)/);
     expect(log).toMatch(/\[AGENT_A\] \S+ Sent negotiation to agent_B \(session_id: \S+\)/);

@@ -12,7 +12,15 @@ export {
   termsDigest,
   type CapabilityRequirement,
 } from './wire/identifiers.js';
-export { compilePattern, manifestSchema, matchesType, parameterFault, parameterName, type AgentInterface, type Manifest } from './wire/manifest.js';
+export {
+  compilePattern,
+  manifestSchema,
+  matchesType,
+  parameterFault,
+  parameterName,
+  type AgentInterface,
+  type Manifest,
+} from './wire/manifest.js';
 export * from './wire/agreement.js';
 export * from './wire/answers.js';
 export * from './wire/negotiation.js';

@@ -3,12 +3,11 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const packageFolder = dirname(import.meta.dirname);
-const rootFolder = dirname(dirname(packageFolder));
+/** Where the names of packages are resolved. */
+export const rootFolder = dirname(dirname(packageFolder));
 
 /** What a child process runs: plain modules beside the sources. */
 export const fixture = (name: string): string => join(packageFolder, 'fixtures', name);
-
-export const preload = join(packageFolder, 'dist', 'telemetry', 'register.js');
 
 /** A child process runs the compiled package; this compiles what has changed since. */
 export async function compile(): Promise<void> {

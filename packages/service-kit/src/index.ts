@@ -10,6 +10,7 @@ export {
   secretEnv,
 } from './config/env.js';
 export { AppError, invalidField, type AppErrorOptions, type FieldError } from './errors/app-error.js';
+export { checkPlainJson, parsePlainJson } from './errors/plain-json.js';
 export { fromProblem, reasonOfStatus, toProblem, type ProblemBody } from './errors/problem.js';
 export { REASONS, type Reason } from './errors/reasons.js';
 export { formatPath, validate } from './errors/validate.js';
@@ -58,3 +59,5 @@ export {
 } from './operation.js';
 export { closeRedis, connectRedis, storeUnavailable, type ConnectRedisOptions } from './redis/connect-redis.js';
 export { streamEvents, type SseEvent, type SseOptions } from './sse/sse-stream.js';
+export { pullItems, type PullEnd } from './streams/pull-items.js';
+export { withSignal } from './streams/with-signal.js';

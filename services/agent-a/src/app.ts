@@ -2,7 +2,12 @@ import { createAgentService, type AgentConfig, type AgentDefaults, type AgentSer
 import type { Logger } from '@parley/service-kit';
 import { skillsByName } from '@parley/skills';
 
-export const DEFAULTS: AgentDefaults = { agentId: 'agent_A', name: 'Agent A: translates and summarizes', httpPort: 8_001, grpcPort: 9_001 };
+export const DEFAULTS: AgentDefaults = {
+  agentId: 'agent_A',
+  name: 'Agent A: translates and summarizes',
+  httpPort: 8_001,
+  grpcPort: 9_001,
+};
 
 /** Agent A translates and summarizes. */
 export function createAgentApp(config: AgentConfig, logger: Logger): AgentServiceHandle {

@@ -4,6 +4,10 @@ import { createAgentApp, DEFAULTS } from './app.js';
 
 runService(DEFAULTS.agentId, () => {
   const config = readAgentConfig(DEFAULTS, process.env);
-  const logger = createLogger({ service: config.AGENT_ID, format: config.AGENT_LOG_FORMAT, level: config.AGENT_LOG_LEVEL });
+  const logger = createLogger({
+    service: config.AGENT_ID,
+    format: config.AGENT_LOG_FORMAT,
+    level: config.AGENT_LOG_LEVEL,
+  });
   return createAgentApp(config, logger);
 });

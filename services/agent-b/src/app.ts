@@ -2,7 +2,12 @@ import { createAgentService, type AgentConfig, type AgentDefaults, type AgentSer
 import type { Logger } from '@parley/service-kit';
 import { skillsByName } from '@parley/skills';
 
-export const DEFAULTS: AgentDefaults = { agentId: 'agent_B', name: 'Agent B: translates and reviews code', httpPort: 8_002, grpcPort: 9_002 };
+export const DEFAULTS: AgentDefaults = {
+  agentId: 'agent_B',
+  name: 'Agent B: translates and reviews code',
+  httpPort: 8_002,
+  grpcPort: 9_002,
+};
 
 /** Agent B translates and reviews code. */
 export function createAgentApp(config: AgentConfig, logger: Logger): AgentServiceHandle {

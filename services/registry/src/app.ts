@@ -76,7 +76,10 @@ class Registry implements RegistryService {
         guard: guardSettings(config),
       },
     });
-    this.#peer = createPeerHttp({ allowPrivateAddresses: config.REGISTRY_ALLOW_PRIVATE_TARGETS, userAgent: 'parley-registry' });
+    this.#peer = createPeerHttp({
+      allowPrivateAddresses: config.REGISTRY_ALLOW_PRIVATE_TARGETS,
+      userAgent: 'parley-registry',
+    });
     this.#operations = registryOperations({
       core: this.#core,
       logger,
@@ -114,7 +117,10 @@ class Registry implements RegistryService {
   #readiness(): Readiness {
     const status = this.#core.status();
     const store = status.state === 'live' ? 'ok' : status.state;
-    return { ready: status.state === 'live' && !this.#draining, checks: { store, draining: this.#draining ? 'yes' : 'no' } };
+    return {
+      ready: status.state === 'live' && !this.#draining,
+      checks: { store, draining: this.#draining ? 'yes' : 'no' },
+    };
   }
 
   async start(): Promise<void> {
@@ -140,7 +146,11 @@ class Registry implements RegistryService {
           this.#grpc.setServing(false);
         },
       },
-      { name: 'load balancers notice', timeoutMs: drainDelayMs + 500, run: () => new Promise((done) => setTimeout(done, drainDelayMs)) },
+      {
+        name: 'load balancers notice',
+        timeoutMs: drainDelayMs + 500,
+        run: () => new Promise((done) => setTimeout(done, drainDelayMs)),
+      },
       {
         name: 'requests in flight',
         timeoutMs: 11_000,

@@ -12,7 +12,9 @@ const ALL = [...REGISTER_CASES, ...DISCOVER_CASES, ...NEGOTIATE_CASES, ...OTHER_
 
 describe('bad input to the registry', () => {
   it('is tried in more than 200 distinct ways', () => {
-    const distinct = new Set(ALL.map(({ method, path, headers, body }) => JSON.stringify([method, path, headers, String(body), body])));
+    const distinct = new Set(
+      ALL.map(({ method, path, headers, body }) => JSON.stringify([method, path, headers, String(body), body])),
+    );
     expect(distinct.size).toBeGreaterThan(200);
   });
 
@@ -33,7 +35,11 @@ describe('bad input to the registry', () => {
     ['an unknown version', 'GET / HTTP/9.9\r\n\r\n', 400],
     ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['two lengths', 'POST /register HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
-    ['a length and chunks', 'POST /register HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
+    [
+      'a length and chunks',
+      'POST /register HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+    ],
     ['headers over 16 KiB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ])('is a problem also where the request itself is broken: %s', async (_what, bytes, status) => {
     const answer = await rawRequest(registry.service.httpPort, bytes);

@@ -17,7 +17,8 @@ function manifest(fields: Record<string, unknown> = {}): Record<string, unknown>
   return { agent_id: agentId, name: agentId, endpoint: 'http://127.0.0.1:9', capabilities: ['translate'], ...fields };
 }
 
-const ids = (body: Record<string, unknown>): string[] => (body['agents'] as { agent_id: string }[] | undefined ?? []).map(({ agent_id }) => agent_id);
+const ids = (body: Record<string, unknown>): string[] =>
+  ((body['agents'] as { agent_id: string }[] | undefined) ?? []).map(({ agent_id }) => agent_id);
 
 describe.each<[string, () => Wire]>([
   ['HTTP/JSON', () => overHttp(registry)],
@@ -52,7 +53,9 @@ describe.each<[string, () => Wire]>([
     const agent = manifest();
     success(await wire.call('Register', agent, { bearer: TOKEN }));
     expect(failure(await wire.call('Register', agent))).toMatchObject({ status: 409, code: 'agent_id_taken' });
-    expect(failure(await wire.call('Register', agent, { bearer: 'another-token-of-22-characters' }))).toMatchObject({ status: 409 });
+    expect(failure(await wire.call('Register', agent, { bearer: 'another-token-of-22-characters' }))).toMatchObject({
+      status: 409,
+    });
   });
 
   it('finds only agents that have all capabilities, in a compatible version', async () => {
@@ -62,8 +65,12 @@ describe.each<[string, () => Wire]>([
     await wire.call('Register', old);
     await wire.call('Register', recent);
     expect(ids(success(await wire.call('Discover', { required_capabilities: [unique] })))).toHaveLength(2);
-    expect(ids(success(await wire.call('Discover', { required_capabilities: [unique, 'x'] })))).toEqual([old['agent_id']]);
-    expect(ids(success(await wire.call('Discover', { required_capabilities: [`${unique}@^2`] })))).toEqual([recent['agent_id']]);
+    expect(ids(success(await wire.call('Discover', { required_capabilities: [unique, 'x'] })))).toEqual([
+      old['agent_id'],
+    ]);
+    expect(ids(success(await wire.call('Discover', { required_capabilities: [`${unique}@^2`] })))).toEqual([
+      recent['agent_id'],
+    ]);
     expect(ids(success(await wire.call('Discover', { required_capabilities: ['nobody-can-this'] })))).toEqual([]);
   });
 
@@ -72,7 +79,9 @@ describe.each<[string, () => Wire]>([
     const agent = manifest({ capabilities: [unique] });
     await wire.call('Register', agent);
     const body = success(await wire.call('Discover', { required_capabilities: [unique, 'more'], explain: true }));
-    expect(body['near_misses']).toEqual(expect.arrayContaining([expect.objectContaining({ agent_id: agent['agent_id'], missing: ['more'] })]));
+    expect(body['near_misses']).toEqual(
+      expect.arrayContaining([expect.objectContaining({ agent_id: agent['agent_id'], missing: ['more'] })]),
+    );
   });
 
   it('gives every agent exactly once over pages', async () => {
@@ -86,7 +95,13 @@ describe.each<[string, () => Wire]>([
     const seen: string[] = [];
     let cursor: unknown;
     do {
-      const body = success(await wire.call('Discover', { required_capabilities: [unique], limit: 3, ...(cursor === undefined ? {} : { cursor }) }));
+      const body = success(
+        await wire.call('Discover', {
+          required_capabilities: [unique],
+          limit: 3,
+          ...(cursor === undefined ? {} : { cursor }),
+        }),
+      );
       seen.push(...ids(body));
       cursor = body['next_cursor'];
     } while (cursor !== undefined);
@@ -99,9 +114,14 @@ describe.each<[string, () => Wire]>([
     const key = { agent_id: agent['agent_id'] };
     expect(success(await wire.call('RenewLease', key, { bearer: TOKEN }))['lease']).toMatchObject({ ttl_seconds: 30 });
     expect(failure(await wire.call('RenewLease', key))).toMatchObject({ status: 401, code: 'token_required' });
-    expect(failure(await wire.call('RenewLease', key, { bearer: 'another-token-of-22-characters' }))).toMatchObject({ status: 403 });
+    expect(failure(await wire.call('RenewLease', key, { bearer: 'another-token-of-22-characters' }))).toMatchObject({
+      status: 403,
+    });
     success(await wire.call('Deregister', key, { bearer: TOKEN }));
-    expect(failure(await wire.call('RenewLease', key, { bearer: TOKEN }))).toMatchObject({ status: 404, code: 'lease_unknown' });
+    expect(failure(await wire.call('RenewLease', key, { bearer: TOKEN }))).toMatchObject({
+      status: 404,
+      code: 'lease_unknown',
+    });
   });
 
   it('lets the owner and the operator remove, says 401, 403 and 404 to others', async () => {
@@ -109,7 +129,9 @@ describe.each<[string, () => Wire]>([
     const key = { agent_id: agent['agent_id'] };
     await wire.call('Register', agent, { bearer: TOKEN });
     expect(failure(await wire.call('Deregister', key))).toMatchObject({ status: 401 });
-    expect(failure(await wire.call('Deregister', key, { bearer: 'another-token-of-22-characters' }))).toMatchObject({ status: 403 });
+    expect(failure(await wire.call('Deregister', key, { bearer: 'another-token-of-22-characters' }))).toMatchObject({
+      status: 403,
+    });
     success(await wire.call('Deregister', key, { bearer: 'operator-token-of-the-suite' }));
     expect(failure(await wire.call('GetAgent', key))).toMatchObject({ status: 404, code: 'agent_unknown' });
     expect(failure(await wire.call('Deregister', key, { bearer: TOKEN }))).toMatchObject({ status: 404 });
@@ -117,7 +139,11 @@ describe.each<[string, () => Wire]>([
 
   it('answers no_candidates as a decline, not as an error', async () => {
     const body = success(
-      await wire.call('BrokerNegotiation', { session_id: `s-${String(counter)}`, agent_id: 'caller', capabilities: ['nobody-can-this'] }),
+      await wire.call('BrokerNegotiation', {
+        session_id: `s-${String(counter)}`,
+        agent_id: 'caller',
+        capabilities: ['nobody-can-this'],
+      }),
     );
     expect(body).toMatchObject({ outcome: 'declined', reason: { code: 'no_candidates' } });
   });
@@ -135,7 +161,16 @@ describe('both transports', () => {
     ['Register', { name: 'x', endpoint: 'http://x', capabilities: ['a'] }],
     ['Register', { agent_id: 'a b', name: '', endpoint: 'nope', capabilities: ['ok', 'not ok'] }],
     ['Register', { agent_id: 'a', name: 'a', endpoint: 'http://x', capabilities: ['a'], ttl_seconds: 4_000 }],
-    ['Register', { agent_id: 'a', name: 'a', endpoint: 'http://x', capabilities: ['a'], capability_details: { b: { version: '1.0.0' } } }],
+    [
+      'Register',
+      {
+        agent_id: 'a',
+        name: 'a',
+        endpoint: 'http://x',
+        capabilities: ['a'],
+        capability_details: { b: { version: '1.0.0' } },
+      },
+    ],
     ['Discover', { required_capabilities: [] }],
     ['Discover', { required_capabilities: [''] }],
     ['Discover', { required_capabilities: ['a@nope'] }],

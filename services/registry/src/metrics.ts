@@ -15,10 +15,18 @@ export interface RegistryMetrics {
 export function registryMetrics(metrics: Metrics): RegistryMetrics {
   const registrations = metrics.counter('parley_registrations_total', 'Registrations by kind.', ['kind']);
   const renewals = metrics.counter('parley_lease_renewals_total', 'Leases renewed at this replica.');
-  const expired = metrics.counter('parley_leases_expired_total', 'Leases whose deadline passed, counted once over all replicas.');
+  const expired = metrics.counter(
+    'parley_leases_expired_total',
+    'Leases whose deadline passed, counted once over all replicas.',
+  );
   const guarded = metrics.counter('parley_leases_guarded_total', 'Leases that the mass-expiry guard lengthened.');
-  const late = metrics.counter('parley_renewals_late_total', 'Renewals of other replicas learned of only just in time.');
-  const resyncs = metrics.counter('parley_resyncs_total', 'New snapshots because the log could not be followed.', ['reason']);
+  const late = metrics.counter(
+    'parley_renewals_late_total',
+    'Renewals of other replicas learned of only just in time.',
+  );
+  const resyncs = metrics.counter('parley_resyncs_total', 'New snapshots because the log could not be followed.', [
+    'reason',
+  ]);
   const negotiations = metrics.counter('parley_negotiations_total', 'Brokered negotiations by outcome.', ['outcome']);
   return {
     hooks: {
@@ -49,7 +57,9 @@ export function registryMetrics(metrics: Metrics): RegistryMetrics {
     observe: (core, watch) => {
       metrics.gauge('parley_agents_living', 'Living agents, as far as this replica knows.', () => core.livingCount());
       metrics.gauge('parley_watchers', 'Subscribers of this replica.', () => watch.watcherCount());
-      metrics.gauge('parley_store_reachable', '1 while the store answers.', () => (core.status().state === 'live' ? 1 : 0));
+      metrics.gauge('parley_store_reachable', '1 while the store answers.', () =>
+        core.status().state === 'live' ? 1 : 0,
+      );
     },
   };
 }

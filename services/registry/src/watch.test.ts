@@ -33,7 +33,11 @@ async function overSse(registry: RunningRegistry, query = '', lastEventId?: numb
     for (const block of blocks) {
       const data = /^data: (.*)$/m.exec(block)?.[1];
       if (data === undefined) continue;
-      const { type, revision, agent_id: agentId } = JSON.parse(data) as { type: string; revision: number; agent_id?: string };
+      const {
+        type,
+        revision,
+        agent_id: agentId,
+      } = JSON.parse(data) as { type: string; revision: number; agent_id?: string };
       expect(/^event: (.*)$/m.exec(block)?.[1]).toBe(type);
       pending.push({ type, revision, agentId });
     }
@@ -49,10 +53,15 @@ async function overSse(registry: RunningRegistry, query = '', lastEventId?: numb
   };
 }
 
-function overGrpc(registry: RunningRegistry, request: Partial<WatchResponse> & { afterRevision?: number; agentIds?: string[] } = {}): Watcher {
+function overGrpc(
+  registry: RunningRegistry,
+  request: Partial<WatchResponse> & { afterRevision?: number; agentIds?: string[] } = {},
+): Watcher {
   const Client = grpc.makeGenericClientConstructor(serviceDefinition(RegistryService), 'registry');
   const client = new Client(registry.grpcTarget, grpc.credentials.createInsecure());
-  const open = (client as unknown as Record<string, (message: unknown) => grpc.ClientReadableStream<WatchResponse>>)['watch'];
+  const open = (client as unknown as Record<string, (message: unknown) => grpc.ClientReadableStream<WatchResponse>>)[
+    'watch'
+  ];
   const stream = open?.call(client, { $typeName: 'parley.v1.WatchRequest', agentIds: [], ...request });
   if (stream === undefined) throw new Error('no method');
   stream.on('error', () => undefined);
@@ -82,7 +91,13 @@ beforeAll(async () => {
 afterAll(() => registry.stop());
 
 async function register(agentId: string, ttlSeconds = 60): Promise<void> {
-  const body = { agent_id: agentId, name: agentId, endpoint: 'http://127.0.0.1:9', capabilities: ['a'], ttl_seconds: ttlSeconds };
+  const body = {
+    agent_id: agentId,
+    name: agentId,
+    endpoint: 'http://127.0.0.1:9',
+    capabilities: ['a'],
+    ttl_seconds: ttlSeconds,
+  };
   const response = await fetch(`${registry.httpUrl}/register`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` },
@@ -92,7 +107,10 @@ async function register(agentId: string, ttlSeconds = 60): Promise<void> {
 }
 
 async function deregister(agentId: string): Promise<void> {
-  await fetch(`${registry.httpUrl}/agents/${agentId}`, { method: 'DELETE', headers: { authorization: `Bearer ${TOKEN}` } });
+  await fetch(`${registry.httpUrl}/agents/${agentId}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
 }
 
 describe('watching the registry', () => {

@@ -22,8 +22,14 @@ export function agentEnv(defaults: AgentDefaults) {
       .url({ protocol: /^https?$/ })
       .optional()
       .describe('How others reach the HTTP port; default http://127.0.0.1 with the port.'),
-    AGENT_PUBLIC_GRPC: z.string().optional().describe('host:port under which others reach the gRPC port; listed when given.'),
-    AGENT_REGISTRY_URL: z.string().default('http://127.0.0.1:8000').describe('One registry, or several comma-separated for fail-over.'),
+    AGENT_PUBLIC_GRPC: z
+      .string()
+      .optional()
+      .describe('host:port under which others reach the gRPC port; listed when given.'),
+    AGENT_REGISTRY_URL: z
+      .string()
+      .default('http://127.0.0.1:8000')
+      .describe('One registry, or several comma-separated for fail-over.'),
     AGENT_LABELS: z
       .string()
       .regex(/^(?:[\w./-]{1,64}=[^,]{0,256})(?:,[\w./-]{1,64}=[^,]{0,256})*$/, 'must be key=value, comma-separated')
@@ -34,7 +40,9 @@ export function agentEnv(defaults: AgentDefaults) {
     AGENT_JOIN_TOKEN: secretEnv.optional().describe('Join token of the registry, when it wants one.'),
     AGENT_OPERATOR_TOKEN: secretEnv.optional().describe('When set, listing agreements and delegating need it.'),
     AGENT_MAX_AGREEMENTS: intEnv(64, { min: 1, max: 100_000 }).describe('Agreements at the same time, as responder.'),
-    AGENT_AGREEMENT_TTL_SECONDS: intEnv(60, { min: 5, max: 3_600 }).describe('Lease of an agreement when nothing else is wished.'),
+    AGENT_AGREEMENT_TTL_SECONDS: intEnv(60, { min: 5, max: 3_600 }).describe(
+      'Lease of an agreement when nothing else is wished.',
+    ),
     AGENT_MAX_CONCURRENT_CALLS: intEnv(8, { min: 1, max: 1_000 }).describe('Pieces of work at the same time.'),
     AGENT_ALLOW_PRIVATE_TARGETS: boolEnv(true).describe('Whether private and loopback addresses may be called.'),
     AGENT_LOG_FORMAT: logFormatEnv.describe('json, or text for people.'),
@@ -50,6 +58,9 @@ export function agentEnv(defaults: AgentDefaults) {
 
 export type AgentConfig = z.infer<ReturnType<typeof agentEnv>>;
 
-export function readAgentConfig(defaults: AgentDefaults, env: Readonly<Record<string, string | undefined>>): AgentConfig {
+export function readAgentConfig(
+  defaults: AgentDefaults,
+  env: Readonly<Record<string, string | undefined>>,
+): AgentConfig {
   return readEnv(agentEnv(defaults), env);
 }

@@ -26,10 +26,12 @@ export const PROOF_HEADER = 'parley-agreement-proof';
 /** Everything that an agent can be asked over a wire; both transports are mounted from this. */
 export function agentOperations({ agent, registryUrl, operatorToken }: AgentOperationDeps) {
   const { keeper } = agent;
-  const isOperator = (call: CallContext): boolean => operatorToken !== undefined && sameSecret(call.bearer, operatorToken);
+  const isOperator = (call: CallContext): boolean =>
+    operatorToken !== undefined && sameSecret(call.bearer, operatorToken);
   const requireOperator = (call: CallContext): void => {
     if (operatorToken === undefined || isOperator(call)) return;
-    if (call.bearer === undefined) throw new AppError('unauthenticated', 'The operator token is needed.', { code: 'token_required' });
+    if (call.bearer === undefined)
+      throw new AppError('unauthenticated', 'The operator token is needed.', { code: 'token_required' });
     throw new AppError('forbidden', 'The operator token is needed.', { code: 'not_operator' });
   };
   return {
@@ -39,14 +41,22 @@ export function agentOperations({ agent, registryUrl, operatorToken }: AgentOper
     }),
     listAgreements: operation(listAgreementsRequest, (request, call) => {
       requireOperator(call);
-      return keeper.list({ state: request.state, agentId: request.agent_id, limit: request.limit, cursor: request.cursor });
+      return keeper.list({
+        state: request.state,
+        agentId: request.agent_id,
+        limit: request.limit,
+        cursor: request.cursor,
+      });
     }),
     getAgreement: operation(getAgreementRequest, async ({ agreement_id: id }, call) => {
       const input = isOperator(call) ? ({ internal: true } as const) : { proof: call.header(PROOF_HEADER) };
       return { agreement: await keeper.get(id, input) };
     }),
     confirmAgreement: operation(confirmAgreementRequest, async (request, call) => ({
-      agreement: await keeper.confirm(request.agreement_id, { termsDigest: request.terms_digest, proof: call.header(PROOF_HEADER) }),
+      agreement: await keeper.confirm(request.agreement_id, {
+        termsDigest: request.terms_digest,
+        proof: call.header(PROOF_HEADER),
+      }),
     })),
     renewAgreement: operation(renewAgreementRequest, async (request, call) => ({
       agreement: await keeper.renew(request.agreement_id, {
@@ -59,7 +69,9 @@ export function agentOperations({ agent, registryUrl, operatorToken }: AgentOper
     })),
     endAgreement: operation(endAgreementRequest, async (request, call) => {
       if (isOperator(call)) {
-        return { agreement: await keeper.end(request.agreement_id, { internal: true, reason: request.reason ?? 'operator' }) };
+        return {
+          agreement: await keeper.end(request.agreement_id, { internal: true, reason: request.reason ?? 'operator' }),
+        };
       }
       const proof = call.header(PROOF_HEADER);
       return { agreement: await agent.handleEnd(request.agreement_id, { proof, reason: request.reason }) };

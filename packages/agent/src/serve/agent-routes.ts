@@ -6,7 +6,8 @@ const PROOF = 'The secret behind proof_hash, as the header Parley-Agreement-Proo
 
 /** The id of the path and the body as one input; a body that names another id is refused. */
 function withId({ params, body }: HttpInput): unknown {
-  const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : body === undefined ? {} : undefined;
+  const given =
+    typeof body === 'object' && body !== null && !Array.isArray(body) ? body : body === undefined ? {} : undefined;
   return given === undefined ? body : { ...given, agreement_id: params['agreement_id'] };
 }
 
@@ -33,7 +34,12 @@ export function agentRoutes(operations: AgentOperations): readonly HttpRoute[] {
       doc: {
         operationId: 'listAgreements',
         summary: 'The agreements that this agent keeps as responder',
-        query: { state: 'pending, active, suspended or ended', agent_id: 'the initiator', limit: '1-1,000', cursor: 'next_cursor' },
+        query: {
+          state: 'pending, active, suspended or ended',
+          agent_id: 'the initiator',
+          limit: '1-1,000',
+          cursor: 'next_cursor',
+        },
         responseMessage: 'parley.v1.ListAgreementsResponse',
         security: 'The operator token, when one is configured.',
       },
@@ -44,7 +50,12 @@ export function agentRoutes(operations: AgentOperations): readonly HttpRoute[] {
       operation: operations.getAgreement,
       input: ({ params }) => ({ agreement_id: params['agreement_id'] }),
       answer: unwrap,
-      doc: { operationId: 'getAgreement', summary: 'One agreement, for its party', responseMessage: 'parley.v1.Agreement', security: PROOF },
+      doc: {
+        operationId: 'getAgreement',
+        summary: 'One agreement, for its party',
+        responseMessage: 'parley.v1.Agreement',
+        security: PROOF,
+      },
     },
     {
       method: 'put',

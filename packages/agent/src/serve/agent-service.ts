@@ -1,4 +1,13 @@
-import { closeRedis, connectRedis, createMetrics, type Logger, type Metrics, type Readiness, type RunnableService, type ShutdownPhase } from '@parley/service-kit';
+import {
+  closeRedis,
+  connectRedis,
+  createMetrics,
+  type Logger,
+  type Metrics,
+  type Readiness,
+  type RunnableService,
+  type ShutdownPhase,
+} from '@parley/service-kit';
 import { Agent } from '../agent/agent.js';
 import type { AgentIdentity } from '../agent/agent-options.js';
 import { createRedisAgreementStore } from '../agreements/redis-store.js';
@@ -50,7 +59,10 @@ class AgentService implements AgentServiceHandle {
     this.#config = config;
     this.#options = options;
     this.#metrics = createMetrics({ service: config.AGENT_ID });
-    this.#redis = config.REDIS_URL === undefined ? undefined : connectRedis({ url: config.REDIS_URL, name: config.AGENT_ID, logger });
+    this.#redis =
+      config.REDIS_URL === undefined
+        ? undefined
+        : connectRedis({ url: config.REDIS_URL, name: config.AGENT_ID, logger });
     const { negotiations, ends, leases, calls } = agentMetrics(this.#metrics);
     this.#keeperMetrics = {
       onNegotiation: (outcome, reason) => {
@@ -124,7 +136,9 @@ class AgentService implements AgentServiceHandle {
           agreementTtlSeconds: config.AGENT_AGREEMENT_TTL_SECONDS,
         },
         metrics: this.#keeperMetrics,
-        ...(this.#redis === undefined ? {} : { store: createRedisAgreementStore({ redis: this.#redis, agentId: config.AGENT_ID }) }),
+        ...(this.#redis === undefined
+          ? {}
+          : { store: createRedisAgreementStore({ redis: this.#redis, agentId: config.AGENT_ID }) }),
       },
       ...(config.AGENT_OWNER_TOKEN === undefined ? {} : { ownerToken: config.AGENT_OWNER_TOKEN }),
       ...(config.AGENT_JOIN_TOKEN === undefined ? {} : { joinToken: config.AGENT_JOIN_TOKEN }),
@@ -136,12 +150,19 @@ class AgentService implements AgentServiceHandle {
     agent.on('call', ({ capability, ok, durationMs }) => {
       this.#calls.observe({ capability, ok: String(ok) }, durationMs / 1_000);
     });
-    this.#metrics.gauge('parley_agreements_held', 'Living agreements of this agent as initiator.', () => agent.agreements.size);
+    this.#metrics.gauge(
+      'parley_agreements_held',
+      'Living agreements of this agent as initiator.',
+      () => agent.agreements.size,
+    );
   }
 
   #readiness(): Readiness {
     const registry = this.#registered ? 'registered' : 'not registered';
-    return { ready: this.#registered && !this.#draining, checks: { registry, draining: this.#draining ? 'yes' : 'no' } };
+    return {
+      ready: this.#registered && !this.#draining,
+      checks: { registry, draining: this.#draining ? 'yes' : 'no' },
+    };
   }
 
   shutdownPhases(): readonly ShutdownPhase[] {
@@ -156,7 +177,11 @@ class AgentService implements AgentServiceHandle {
           await this.#agent?.stop();
         },
       },
-      { name: 'partners notice', timeoutMs: delayMs + 500, run: () => new Promise((done) => setTimeout(done, delayMs)) },
+      {
+        name: 'partners notice',
+        timeoutMs: delayMs + 500,
+        run: () => new Promise((done) => setTimeout(done, delayMs)),
+      },
       { name: 'requests in flight', timeoutMs: 11_000, run: () => this.#served?.close(10_000) },
       { name: 'store', timeoutMs: 1_500, run: () => (this.#redis === undefined ? undefined : closeRedis(this.#redis)) },
     ];
@@ -188,8 +213,15 @@ function identity(config: AgentConfig, endpoint: string, version: string | undef
 
 function agentMetrics(metrics: Metrics) {
   return {
-    negotiations: metrics.counter('parley_negotiations_total', 'Negotiations answered, by outcome.', ['outcome', 'reason']),
-    ends: metrics.counter('parley_agreements_ended_total', 'Agreements of this agent as responder that ended, by reason.', ['reason']),
+    negotiations: metrics.counter('parley_negotiations_total', 'Negotiations answered, by outcome.', [
+      'outcome',
+      'reason',
+    ]),
+    ends: metrics.counter(
+      'parley_agreements_ended_total',
+      'Agreements of this agent as responder that ended, by reason.',
+      ['reason'],
+    ),
     leases: metrics.counter('parley_lease_events_total', 'What happened to the registration.', ['type']),
     calls: metrics.histogram('parley_call_seconds', 'Pieces of work under agreements.', ['capability', 'ok']),
   };

@@ -27,7 +27,14 @@ const call = { agreement_id: 'agr', terms_digest: digest, capability: 'echo', ca
 const operator = { authorization: 'Bearer operator-token-of-the-suite' };
 
 function one(method: string, path: string, wrong: string, body: unknown, at?: string, status?: number): HttpCase {
-  return { wrong, method, path, body, ...(at === undefined ? {} : { at }), ...(status === undefined ? {} : { status }) };
+  return {
+    wrong,
+    method,
+    path,
+    body,
+    ...(at === undefined ? {} : { at }),
+    ...(status === undefined ? {} : { status }),
+  };
 }
 
 const NEGOTIATE: readonly HttpCase[] = [
@@ -36,19 +43,58 @@ const NEGOTIATE: readonly HttpCase[] = [
     one('POST', '/negotiate', `no ${field}`, { ...proposal, [field]: undefined }, field),
   ),
   ...(['session_id', 'agent_id', 'proof_hash'] as const).flatMap((field) =>
-    oddValues.map(([what, value]) => one('POST', '/negotiate', `${field} is ${what}`, { ...proposal, [field]: value }, field)),
+    oddValues.map(([what, value]) =>
+      one('POST', '/negotiate', `${field} is ${what}`, { ...proposal, [field]: value }, field),
+    ),
   ),
   one('POST', '/negotiate', 'an empty list', { ...proposal, capabilities: [] }, 'capabilities'),
   one('POST', '/negotiate', 'a wrong range', { ...proposal, capabilities: ['echo@nope'] }, 'capabilities[0]'),
   one('POST', '/negotiate', 'an object as value', { ...proposal, parameters: { loud: {} } }, 'parameters.loud'),
-  one('POST', '/negotiate', 'a reserved name', '{"session_id":"s","agent_id":"a","capabilities":["echo"],"parameters":{"__proto__":1}}', 'parameters.__proto__'),
+  one(
+    'POST',
+    '/negotiate',
+    'a reserved name',
+    '{"session_id":"s","agent_id":"a","capabilities":["echo"],"parameters":{"__proto__":1}}',
+    'parameters.__proto__',
+  ),
   one('POST', '/negotiate', 'a slash without a capability', { ...proposal, parameters: { '/loud': true } }),
   one('POST', '/negotiate', 'an unknown action', { ...proposal, action: 'dance' }, 'action'),
-  one('POST', '/negotiate', 'an acceptance without an offer', { session_id: 's', agent_id: 'a', action: 'accept' }, 'offer_id'),
-  one('POST', '/negotiate', 'an acceptance with terms', { ...proposal, action: 'accept', offer_id: 'o', terms_digest: digest }, 'capabilities'),
-  one('POST', '/negotiate', 'an acceptance of a short digest', { session_id: 's', agent_id: 'a', action: 'accept', offer_id: 'o', terms_digest: 'x' }, 'terms_digest'),
-  one('POST', '/negotiate', 'a decline without an offer', { session_id: 's', agent_id: 'a', action: 'decline' }, 'offer_id'),
-  one('POST', '/negotiate', 'an acceptance of nothing', { session_id: 'none', agent_id: 'a', action: 'accept', offer_id: 'o', terms_digest: digest }, undefined, 404),
+  one(
+    'POST',
+    '/negotiate',
+    'an acceptance without an offer',
+    { session_id: 's', agent_id: 'a', action: 'accept' },
+    'offer_id',
+  ),
+  one(
+    'POST',
+    '/negotiate',
+    'an acceptance with terms',
+    { ...proposal, action: 'accept', offer_id: 'o', terms_digest: digest },
+    'capabilities',
+  ),
+  one(
+    'POST',
+    '/negotiate',
+    'an acceptance of a short digest',
+    { session_id: 's', agent_id: 'a', action: 'accept', offer_id: 'o', terms_digest: 'x' },
+    'terms_digest',
+  ),
+  one(
+    'POST',
+    '/negotiate',
+    'a decline without an offer',
+    { session_id: 's', agent_id: 'a', action: 'decline' },
+    'offer_id',
+  ),
+  one(
+    'POST',
+    '/negotiate',
+    'an acceptance of nothing',
+    { session_id: 'none', agent_id: 'a', action: 'accept', offer_id: 'o', terms_digest: digest },
+    undefined,
+    404,
+  ),
   one('POST', '/negotiate', 'limits of zero', { ...proposal, limits: { max_calls: 0 } }, 'limits.max_calls'),
   one('POST', '/negotiate', 'unknown limits', { ...proposal, limits: { money: 1 } }, 'limits.money'),
   one('POST', '/negotiate', 'a long message', { ...proposal, message: 'x'.repeat(1_001) }, 'message'),
@@ -63,7 +109,13 @@ const AGREEMENTS: readonly HttpCase[] = [
   one('PUT', '/agreements/agr', 'an unknown agreement', { terms_digest: digest }, undefined, 404),
   one('PUT', '/agreements/agr', 'a negative revision', { terms_digest: digest, lease_revision: -1 }, 'lease_revision'),
   one('PUT', '/agreements/agr', 'an unknown state', { terms_digest: digest, state: 'happy' }, 'state'),
-  one('PUT', '/agreements/agr', 'a ttl of zero', { terms_digest: digest, agreement_ttl_seconds: 0 }, 'agreement_ttl_seconds'),
+  one(
+    'PUT',
+    '/agreements/agr',
+    'a ttl of zero',
+    { terms_digest: digest, agreement_ttl_seconds: 0 },
+    'agreement_ttl_seconds',
+  ),
   one('PUT', '/agreements/agr/confirm', 'an unknown agreement', { terms_digest: digest }, undefined, 404),
   one('PUT', '/agreements/agr/confirm', 'no digest', {}, 'terms_digest'),
   one('DELETE', '/agreements/agr', 'an unknown agreement', undefined, undefined, 404),
@@ -71,7 +123,10 @@ const AGREEMENTS: readonly HttpCase[] = [
   one('DELETE', '/agreements/agr?why=x', 'an unknown parameter', undefined, 'why'),
   one('GET', '/agreements/agr', 'an unknown agreement', undefined, undefined, 404),
   one('GET', '/agreements', 'no token', undefined, undefined, 401),
-  { ...one('GET', '/agreements', 'a wrong token', undefined, undefined, 403), headers: { authorization: `Bearer ${'x'.repeat(30)}` } },
+  {
+    ...one('GET', '/agreements', 'a wrong token', undefined, undefined, 403),
+    headers: { authorization: `Bearer ${'x'.repeat(30)}` },
+  },
   { ...one('GET', '/agreements?state=happy', 'an unknown state', undefined, 'state'), headers: operator },
   { ...one('GET', '/agreements?limit=0', 'a limit of zero', undefined, 'limit'), headers: operator },
 ];
@@ -100,12 +155,11 @@ const WORK: readonly HttpCase[] = [
 ];
 
 describe('bad input to an agent', () => {
-  it.each([...NEGOTIATE, ...AGREEMENTS, ...WORK].map((item) => [`${item.method} ${item.path}`, item.wrong, item] as const))(
-    'is a problem with a path: %s with %s',
-    async (_route, _wrong, item) => {
-      expect(problemFaults(await sendCase(served.httpUrl, item), item)).toEqual([]);
-    },
-  );
+  it.each(
+    [...NEGOTIATE, ...AGREEMENTS, ...WORK].map((item) => [`${item.method} ${item.path}`, item.wrong, item] as const),
+  )('is a problem with a path: %s with %s', async (_route, _wrong, item) => {
+    expect(problemFaults(await sendCase(served.httpUrl, item), item)).toEqual([]);
+  });
 
   it('leaves no agreement behind', async () => {
     expect(await agent.keeper.countLiving()).toBe(0);

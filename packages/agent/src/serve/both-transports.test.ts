@@ -30,7 +30,10 @@ const shout: Skill<{ text: string }> = {
   run: ({ text }, { parameters }) => Promise.resolve({ text: text.toUpperCase().repeat(Number(parameters['times'])) }),
 };
 
-const agent = new Agent({ manifest: { agentId: 'responder', endpoint: 'http://127.0.0.1:9' }, skills: [shout as Skill] });
+const agent = new Agent({
+  manifest: { agentId: 'responder', endpoint: 'http://127.0.0.1:9' },
+  skills: [shout as Skill],
+});
 let served: ServedAgent;
 let counter = 0;
 
@@ -52,7 +55,13 @@ interface AgreementJson {
 
 function proposal(fields: Record<string, unknown> = {}): Record<string, unknown> {
   counter += 1;
-  return { session_id: `session-${String(counter)}`, agent_id: 'caller', capabilities: ['shout'], parameters: { language: 'ru' }, ...fields };
+  return {
+    session_id: `session-${String(counter)}`,
+    agent_id: 'caller',
+    capabilities: ['shout'],
+    parameters: { language: 'ru' },
+    ...fields,
+  };
 }
 
 const proofHeader = (proof: unknown) => ({ headers: { 'parley-agreement-proof': String(proof) } });
@@ -76,7 +85,12 @@ describe.each<[string, () => Wire]>([
 
   it('accepts what it offers, complete with defaults, and is active at once without a proof_hash', async () => {
     const body = accepted(await wire.call('Negotiate', proposal()));
-    expect(body).toMatchObject({ accepted: true, outcome: 'accepted', parameters: { language: 'ru', times: 1 }, agreement: { state: 'active' } });
+    expect(body).toMatchObject({
+      accepted: true,
+      outcome: 'accepted',
+      parameters: { language: 'ru', times: 1 },
+      agreement: { state: 'active' },
+    });
     expect(body['agreement_proof']).toEqual(expect.any(String));
   });
 
@@ -91,7 +105,13 @@ describe.each<[string, () => Wire]>([
     const countered = accepted(await wire.call('Negotiate', first));
     const offer = countered['offer'] as { offer_id: string; terms_digest: string };
     expect(countered).toMatchObject({ outcome: 'countered', parameters: { language: 'ru', times: 3 } });
-    const take = { session_id: first['session_id'], agent_id: 'caller', action: 'accept', offer_id: offer.offer_id, terms_digest: offer.terms_digest };
+    const take = {
+      session_id: first['session_id'],
+      agent_id: 'caller',
+      action: 'accept',
+      offer_id: offer.offer_id,
+      terms_digest: offer.terms_digest,
+    };
     const taken = accepted(await wire.call('Negotiate', take));
     expect(taken).toMatchObject({ outcome: 'accepted', agreement: { terms_digest: offer.terms_digest } });
     const wrong = { ...take, terms_digest: `sha256:${'A'.repeat(43)}` };
@@ -105,7 +125,10 @@ describe.each<[string, () => Wire]>([
     // The time left to confirm goes on.
     const { agreement_id, terms_digest, created_at, expires_at } = first['agreement'] as Record<string, unknown>;
     expect(again['agreement']).toMatchObject({ agreement_id, terms_digest, created_at, expires_at, state: 'pending' });
-    expect(refused(await wire.call('Negotiate', { ...request, parameters: { language: 'en' } }))).toMatchObject({ status: 409, code: 'session_conflict' });
+    expect(refused(await wire.call('Negotiate', { ...request, parameters: { language: 'en' } }))).toMatchObject({
+      status: 409,
+      code: 'session_conflict',
+    });
   });
 
   it('keeps an agreement with a proof_hash pending until its party confirms', async () => {
@@ -113,23 +136,44 @@ describe.each<[string, () => Wire]>([
     const { agreement } = await agree({ proof_hash: createHash('sha256').update(secret).digest('base64url') });
     expect(agreement.state).toBe('pending');
     const confirm = { agreement_id: agreement.agreement_id, terms_digest: agreement.terms_digest };
-    expect(refused(await wire.call('ConfirmAgreement', confirm, proofHeader('something else')))).toMatchObject({ status: 404, code: 'agreement_unknown' });
-    expect(accepted(await wire.call('ConfirmAgreement', confirm, proofHeader(secret)))['agreement']).toMatchObject({ state: 'active' });
+    expect(refused(await wire.call('ConfirmAgreement', confirm, proofHeader('something else')))).toMatchObject({
+      status: 404,
+      code: 'agreement_unknown',
+    });
+    expect(accepted(await wire.call('ConfirmAgreement', confirm, proofHeader(secret)))['agreement']).toMatchObject({
+      state: 'active',
+    });
   });
 
   it('lets its party renew, read and end it, and nobody else', async () => {
     const { agreement, proof } = await agree();
     const key = { agreement_id: agreement.agreement_id };
-    const renewal = { ...key, terms_digest: agreement.terms_digest, lease_revision: agreement.lease_revision ?? 0, state: 'active' };
-    expect(accepted(await wire.call('RenewAgreement', renewal, proofHeader(proof)))['agreement']).toMatchObject({ state: 'active', lease_revision: 2 });
+    const renewal = {
+      ...key,
+      terms_digest: agreement.terms_digest,
+      lease_revision: agreement.lease_revision ?? 0,
+      state: 'active',
+    };
+    expect(accepted(await wire.call('RenewAgreement', renewal, proofHeader(proof)))['agreement']).toMatchObject({
+      state: 'active',
+      lease_revision: 2,
+    });
     expect(refused(await wire.call('GetAgreement', key))).toMatchObject({ status: 404 });
-    expect(accepted(await wire.call('GetAgreement', key, proofHeader(proof)))['agreement']).toMatchObject({ state: 'active' });
+    expect(accepted(await wire.call('GetAgreement', key, proofHeader(proof)))['agreement']).toMatchObject({
+      state: 'active',
+    });
     expect(refused(await wire.call('EndAgreement', key))).toMatchObject({ status: 404 });
-    const ended = accepted(await wire.call('EndAgreement', { ...key, reason: 'completed' }, proofHeader(proof)))['agreement'];
+    const ended = accepted(await wire.call('EndAgreement', { ...key, reason: 'completed' }, proofHeader(proof)))[
+      'agreement'
+    ];
     expect(ended).toMatchObject({ state: 'ended', end_reason: 'completed' });
-    const again = accepted(await wire.call('EndAgreement', { ...key, reason: 'breach' }, proofHeader(proof)))['agreement'];
+    const again = accepted(await wire.call('EndAgreement', { ...key, reason: 'breach' }, proofHeader(proof)))[
+      'agreement'
+    ];
     expect(again).toMatchObject({ end_reason: 'completed' });
-    expect(refused(await wire.call('RenewAgreement', { ...renewal, lease_revision: 2 }, proofHeader(proof)))).toMatchObject({ status: 410, code: 'agreement_ended' });
+    expect(
+      refused(await wire.call('RenewAgreement', { ...renewal, lease_revision: 2 }, proofHeader(proof))),
+    ).toMatchObject({ status: 410, code: 'agreement_ended' });
   });
 
   it('works under an agreement with the agreed parameters, once for each call id', async () => {
@@ -142,16 +186,26 @@ describe.each<[string, () => Wire]>([
       input: { text: 'ha' },
     };
     const answer = accepted(await wire.call('Invoke', call, proofHeader(proof)));
-    expect(answer).toMatchObject({ output: { text: 'HAHA' }, applied: { language: 'en', times: 2 }, remaining: { calls: 1 } });
+    expect(answer).toMatchObject({
+      output: { text: 'HAHA' },
+      applied: { language: 'en', times: 2 },
+      remaining: { calls: 1 },
+    });
     expect(accepted(await wire.call('Invoke', call, proofHeader(proof)))).toMatchObject({ output: { text: 'HAHA' } });
-    expect(refused(await wire.call('Invoke', { ...call, call_id: 'other', parameters: { times: 1 } }, proofHeader(proof)))).toMatchObject({ status: 403, code: 'agreement_scope' });
-    expect(refused(await wire.call('Invoke', { ...call, call_id: 'other', input: { words: 1 } }, proofHeader(proof)))).toMatchObject({ status: 400 });
+    expect(
+      refused(await wire.call('Invoke', { ...call, call_id: 'other', parameters: { times: 1 } }, proofHeader(proof))),
+    ).toMatchObject({ status: 403, code: 'agreement_scope' });
+    expect(
+      refused(await wire.call('Invoke', { ...call, call_id: 'other', input: { words: 1 } }, proofHeader(proof))),
+    ).toMatchObject({ status: 400 });
     expect(refused(await wire.call('Invoke', call))).toMatchObject({ status: 404, code: 'agreement_unknown' });
   });
 
   it('lists its agreements to the operator only', async () => {
     expect(refused(await wire.call('ListAgreements', {}))).toMatchObject({ status: 401 });
-    const body = accepted(await wire.call('ListAgreements', { state: 'active', limit: 1 }, { bearer: 'operator-token-of-the-suite' }));
+    const body = accepted(
+      await wire.call('ListAgreements', { state: 'active', limit: 1 }, { bearer: 'operator-token-of-the-suite' }),
+    );
     expect(body['agreements']).toHaveLength(1);
     expect(body['next_cursor']).toEqual(expect.any(String));
   });
@@ -159,6 +213,9 @@ describe.each<[string, () => Wire]>([
   it('delegates only for the operator, and says when no registry can be reached', async () => {
     const work = { capability: 'shout', input: { text: 'x' }, deadline_ms: 500 };
     expect(refused(await wire.call('Delegate', work))).toMatchObject({ status: 401 });
-    expect(refused(await wire.call('Delegate', work, { bearer: 'operator-token-of-the-suite' }))).toMatchObject({ status: 503, code: 'peer_unreachable' });
+    expect(refused(await wire.call('Delegate', work, { bearer: 'operator-token-of-the-suite' }))).toMatchObject({
+      status: 503,
+      code: 'peer_unreachable',
+    });
   });
 });

@@ -41,21 +41,29 @@ export function delegateOperation(deps: DelegateDeps): Operation<DelegateInput, 
     deps.authorize(call);
     const deadline = Date.now() + input.deadline_ms;
     const signal = AbortSignal.any([call.signal, AbortSignal.timeout(input.deadline_ms)]);
-    const { agreement, attempts } = await deps.agent.negotiateFirst(deps.registryUrl, [input.capability], input.parameters, {
-      requiredParameters: input.required_parameters,
-      acceptCounters: input.accept_counters,
-      candidateTimeoutMs: input.candidate_timeout_ms,
-      timeoutMs: input.deadline_ms,
-      labels: input.labels,
-      exclude: input.exclude,
-      prefer: input.prefer,
-      limits: { max_calls: 1 },
-      signal,
-    });
+    const { agreement, attempts } = await deps.agent.negotiateFirst(
+      deps.registryUrl,
+      [input.capability],
+      input.parameters,
+      {
+        requiredParameters: input.required_parameters,
+        acceptCounters: input.accept_counters,
+        candidateTimeoutMs: input.candidate_timeout_ms,
+        timeoutMs: input.deadline_ms,
+        labels: input.labels,
+        exclude: input.exclude,
+        prefer: input.prefer,
+        limits: { max_calls: 1 },
+        signal,
+      },
+    );
     let reason: 'completed' | 'released_by_initiator' = 'released_by_initiator';
     try {
       const [name = input.capability] = input.capability.split('@');
-      const answer = await deps.agent.invoke(agreement, name, input.input, { signal, deadlineMs: Math.max(1, deadline - Date.now()) });
+      const answer = await deps.agent.invoke(agreement, name, input.input, {
+        signal,
+        deadlineMs: Math.max(1, deadline - Date.now()),
+      });
       reason = 'completed';
       return {
         partner: { agent_id: agreement.agentId, endpoint: agreement.endpoint },

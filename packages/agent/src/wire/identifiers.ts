@@ -33,7 +33,10 @@ export const capabilityRequirement = z.string().transform((text, context): Capab
   const match = requirementPattern.exec(text);
   const [, name, range] = match ?? [];
   if (name === undefined) {
-    context.addIssue({ code: 'custom', message: text.trim() === '' ? 'must not be empty' : 'not a capability name, or name@range' });
+    context.addIssue({
+      code: 'custom',
+      message: text.trim() === '' ? 'must not be empty' : 'not a capability name, or name@range',
+    });
     return z.NEVER;
   }
   if (range === undefined) return { name };
@@ -103,7 +106,9 @@ export const sessionId = plainText(128, 1);
 /** base64url of a SHA-256 digest. */
 export const sha256Base64Url = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'not base64url of a SHA-256 digest');
 
-export const termsDigest = z.string().regex(/^sha256:[A-Za-z0-9_-]{43}$/, 'not sha256: followed by base64url of a SHA-256 digest');
+export const termsDigest = z
+  .string()
+  .regex(/^sha256:[A-Za-z0-9_-]{43}$/, 'not sha256: followed by base64url of a SHA-256 digest');
 
 /** Names of parameters and labels that would change an object's prototype are refused everywhere. */
 export const safeKey = z

@@ -15,12 +15,23 @@ function refusal(input: unknown): readonly { path: string; message: string }[] {
 describe('a manifest', () => {
   it('gives the list of names for each of the three forms of capabilities', () => {
     expect(validate(manifestSchema, base).capabilities).toEqual(['translate']);
-    const texts = validate(manifestSchema, { ...base, capabilities: { translate: '1.2.0', summarize: 'makes it short' } });
+    const texts = validate(manifestSchema, {
+      ...base,
+      capabilities: { translate: '1.2.0', summarize: 'makes it short' },
+    });
     expect(texts.capabilities).toEqual(['translate', 'summarize']);
-    expect(texts.capability_details).toEqual({ translate: { version: '1.2.0' }, summarize: { description: 'makes it short' } });
+    expect(texts.capability_details).toEqual({
+      translate: { version: '1.2.0' },
+      summarize: { description: 'makes it short' },
+    });
     const details = validate(manifestSchema, {
       ...base,
-      capabilities: { translate: { version: '1.0.0', parameters: { language: { type: 'string', enum: ['ru', 'de'], default: 'ru' } } } },
+      capabilities: {
+        translate: {
+          version: '1.0.0',
+          parameters: { language: { type: 'string', enum: ['ru', 'de'], default: 'ru' } },
+        },
+      },
     });
     expect(details.capability_details?.['translate']?.parameters?.['language']?.default).toBe('ru');
   });
@@ -42,7 +53,10 @@ describe('a manifest', () => {
     [{ ...base, ttl_seconds: 0 }, 'ttl_seconds'],
     [{ ...base, metadata: { big: 'x'.repeat(17_000) } }, 'metadata'],
     [{ ...base, capability_details: { other: { version: '1.0.0' } } }, 'capability_details.other'],
-    [{ ...base, capabilities: { t: { parameters: { p: { type: 'string', pattern: '(' } } } } }, 'capabilities.t.parameters.p.pattern'],
+    [
+      { ...base, capabilities: { t: { parameters: { p: { type: 'string', pattern: '(' } } } } },
+      'capabilities.t.parameters.p.pattern',
+    ],
     [{ ...base, labels: { region: 1 } }, 'labels.region'],
   ])('names the wrong field (%#)', (input, path) => {
     expect(refusal(input).map((error) => error.path)).toContain(path);

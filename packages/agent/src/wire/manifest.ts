@@ -11,7 +11,9 @@ const scalar = z.union([z.string().max(1_024, 'at most 1,024 characters'), z.num
 });
 
 /** 1-64 of `A-Z a-z 0-9 . _ -`. */
-export const parameterName = safeKey.max(64, 'at most 64 characters').regex(/^[A-Za-z0-9._-]+$/, 'letters, digits, ".", "_" and "-" only');
+export const parameterName = safeKey
+  .max(64, 'at most 64 characters')
+  .regex(/^[A-Za-z0-9._-]+$/, 'letters, digits, ".", "_" and "-" only');
 
 export const parameterSchema = z
   .strictObject({
@@ -111,7 +113,9 @@ export const capabilityDetail = z
 
 const detailOrText = z.union([
   // A map's text is a version when it looks like one, else a description.
-  plainText(1_000).transform((text): CapabilityDetail => (valid(text) === text ? { version: text } : { description: text })),
+  plainText(1_000).transform((text): CapabilityDetail =>
+    valid(text) === text ? { version: text } : { description: text },
+  ),
   capabilityDetail,
 ]);
 
@@ -123,8 +127,14 @@ const agentInterface = z.strictObject({
 
 const labels = z
   .record(
-    safeKey.min(1).max(64, 'at most 64 characters').regex(/^[A-Za-z0-9._/-]+$/, 'letters, digits, ".", "_", "/" and "-" only'),
-    z.string().max(256, 'at most 256 characters').regex(/^[^,\p{Cc}]*$/u, 'no commas and no control characters'),
+    safeKey
+      .min(1)
+      .max(64, 'at most 64 characters')
+      .regex(/^[A-Za-z0-9._/-]+$/, 'letters, digits, ".", "_", "/" and "-" only'),
+    z
+      .string()
+      .max(256, 'at most 256 characters')
+      .regex(/^[^,\p{Cc}]*$/u, 'no commas and no control characters'),
   )
   .refine((map) => Object.keys(map).length <= 32, 'at most 32 labels');
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { AppError, type FieldError } from './app-error.js';
 
 const MAX_FIELD_ERRORS = 32;

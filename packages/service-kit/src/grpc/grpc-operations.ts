@@ -44,7 +44,7 @@ function endingStreams(server: grpc.Server, closing: AbortSignal): grpc.Server {
     }
     server.addService(service, wrapped);
   };
-  return { addService } as grpc.Server;
+  return Object.create(server, { addService: { value: addService } }) as grpc.Server;
 }
 
 type StreamHandler = grpc.handleServerStreamingCall<unknown, unknown>;

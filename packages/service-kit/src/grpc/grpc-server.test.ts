@@ -163,7 +163,7 @@ describe('the failure of a unary method', () => {
     ['answers what the message has no place for', () => ({ [SECRET]: 1 })],
     ['answers text that cannot be encoded', () => ({ stale_since: '\ud800' })],
   ] as const)('when the operation %s is INTERNAL with a fixed sentence', async (_, handle) => {
-    const buggy = operation<object, object>(input, handle as () => object);
+    const buggy = operation<object, object>(input, handle);
     const { client, lines } = await startGrpc({ GetAgent: { operation: buggy } });
     const error = await failureOf(call(client, 'GetAgent', { agent_id: 'a' }));
     expect([error.code, error.details]).toEqual([

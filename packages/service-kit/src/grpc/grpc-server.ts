@@ -65,7 +65,9 @@ export function createGrpcServer(options: GrpcServerOptions): RunningGrpcServer 
   let closed: Shutdown | undefined;
   return {
     listen: (port, host) => bind(server, `${host.includes(':') ? `[${host}]` : host}:${String(port)}`),
-    setServing: health.setServing,
+    setServing: (serving) => {
+      health.setServing(serving);
+    },
     close: (graceMs) => {
       health.setServing(false);
       // Shutting down waits for every open stream; ours would stay for ever.
@@ -99,7 +101,10 @@ interface Shutdown {
 }
 
 function shutDown(server: grpc.Server): Shutdown {
-  const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+  let finish = (): void => undefined;
+  const done = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
   server.tryShutdown(() => {
     finish();
   });

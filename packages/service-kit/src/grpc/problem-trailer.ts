@@ -1,5 +1,5 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { Metadata, type ServiceError } from '@grpc/grpc-js';
+import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { ProblemSchema } from '@parley/proto';
 import { AppError, type FieldError } from '../errors/app-error.js';
 import { fromProblem, toProblem } from '../errors/problem.js';
@@ -53,6 +53,7 @@ function fromTrailer(error: ServiceError): AppError | undefined {
   if (bytes === undefined || typeof bytes === 'string') return undefined;
   try {
     const problem = fromBinary(ProblemSchema, bytes);
+    if (problem.status < 400 || problem.status > 599) return undefined;
     return fromProblem(problem.status, {
       code: problem.code,
       detail: problem.detail,
@@ -65,13 +66,13 @@ function fromTrailer(error: ServiceError): AppError | undefined {
 }
 
 function fromStatus(error: ServiceError): AppError {
-  if (error.code === 4)
+  if (error.code === status.DEADLINE_EXCEEDED)
     return new AppError('deadline_exceeded', 'The peer did not answer in time.', {
       code: 'peer_timeout',
       cause: error,
     });
-  if (error.code === 1) return new AppError('cancelled', 'The call was cancelled.', { cause: error });
-  if (error.code === 14)
+  if (error.code === status.CANCELLED) return new AppError('cancelled', 'The call was cancelled.', { cause: error });
+  if (error.code === status.UNAVAILABLE)
     return new AppError('unavailable', 'The peer cannot be reached.', { code: 'peer_unreachable', cause: error });
   return new AppError('bad_gateway', 'The peer answered with an error.', { code: 'peer_error', cause: error });
 }

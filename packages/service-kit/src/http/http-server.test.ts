@@ -130,7 +130,7 @@ describe('every failure is a problem', () => {
     ['answers what is no JSON', () => ({ [SECRET]: 1n })],
   ] as const)('a bug, when the operation %s: 500 with a fixed sentence, the real one in the log', async (_, handle) => {
     const { url, lines } = await startServer({
-      routes: [route('get', '/a', operation<object, object>(empty, handle as () => object))],
+      routes: [route('get', '/a', operation<object, object>(empty, handle))],
     });
     const answer = await fetch(`${url}/a`);
     const problem = await fetchedProblem(answer);

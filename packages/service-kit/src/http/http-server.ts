@@ -105,8 +105,8 @@ function createApp(options: HttpServerOptions): Express {
   app.use(() => {
     throw new AppError('not_found', 'There is nothing at this path.', { code: 'no_such_route' });
   });
-  app.use((thrown: unknown, request: Request, response: Response, next: NextFunction) => {
-    void next; // express knows an error handler by its four parameters
+  app.use((thrown: unknown, request: Request, response: Response, _next: NextFunction) => {
+    // Express knows an error handler by its four parameters.
     const requestId = (response.locals['requestId'] as string | undefined) ?? requestIdOf(request);
     const route = (request.route as { readonly path?: unknown } | undefined)?.path;
     refuse(thrown, request, response, requestId, options, typeof route === 'string' ? route : 'unmatched');

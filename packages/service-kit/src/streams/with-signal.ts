@@ -22,7 +22,7 @@ export function withSignal<T>(work: PromiseLike<T>, signal: AbortSignal): Promis
       },
       (error: unknown) => {
         settled();
-        reject(error as Error);
+        reject(error);
       },
     );
   });

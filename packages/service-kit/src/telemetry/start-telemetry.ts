@@ -16,7 +16,10 @@ const TELEMETRY = Symbol.for('parley.telemetry');
  * OTEL_EXPORTER_OTLP_*, OTEL_BSP_*, OTEL_TRACES_SAMPLER. Context travels as W3C Trace Context.
  */
 export function startTelemetry(): void {
-  register('@opentelemetry/instrumentation/hook.mjs', import.meta.url);
+  // The hooks of the instrumentations come in the asynchronous form only. They are found through one of those
+  // that depend on them, wherever the package manager put them.
+  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  register('@opentelemetry/instrumentation/hook.mjs', import.meta.resolve('@opentelemetry/instrumentation-grpc'));
   const sdk = new NodeSDK({
     // The variables are read later and win.
     resource: defaultResource().merge(resourceFromAttributes({ 'service.name': 'parley' })),

@@ -8,7 +8,7 @@ import {
   type RedisServer,
   type RunningProcess,
 } from '@parley/testkit';
-import { compile, fixture, preload } from '../compiled.test-helper.js';
+import { compile, fixture, rootFolder } from '../compiled.test-helper.js';
 import { call, watch } from '../grpc/grpc.test-helper.js';
 import { Collector, type ReceivedSpan } from './collector.test-helper.js';
 import { isUntraced } from './untraced.js';
@@ -35,7 +35,8 @@ interface Traced extends RunningProcess {
 async function start(endpoint: string | undefined, env: Record<string, string | undefined> = {}): Promise<Traced> {
   const service = await startProcess({
     command: process.execPath,
-    args: ['--import', preload, fixture('traced.mjs')],
+    args: ['--import', '@parley/service-kit/telemetry', fixture('traced.mjs')],
+    cwd: rootFolder,
     env: { REDIS_URL: redis.url, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'agent-a', ...env },
     readyWhen: /^serving/,
   });

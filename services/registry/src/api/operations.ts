@@ -3,7 +3,12 @@ import { brokerOperation, type BrokerDeps } from '../broker/broker.js';
 import { discoverOperation, getAgentOperation, listAgentsOperation } from './reading.js';
 import { deregisterOperation, registerOperation, renewOperation, type RegistrationDeps } from './registration.js';
 import { watchOperation, type WatchDeps } from './watch.js';
-import { getWitnessedOperation, listWitnessedOperation, reportAgreementOperation, type WitnessDeps } from './witness.js';
+import {
+  getWitnessedOperation,
+  listWitnessedOperation,
+  reportAgreementOperation,
+  type WitnessDeps,
+} from './witness.js';
 
 export type RegistryOperationDeps = RegistrationDeps & BrokerDeps & WatchDeps & WitnessDeps;
 

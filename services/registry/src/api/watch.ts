@@ -36,7 +36,10 @@ export function watchOperation(deps: WatchDeps): WatchOperation {
     watcherCount: () => watchers,
     handle: (input, call) => {
       if (watchers >= deps.maxWatchers) {
-        throw new AppError('unavailable', 'Too many watchers at this replica.', { code: 'too_many_watchers', retryAfterSeconds: 5 });
+        throw new AppError('unavailable', 'Too many watchers at this replica.', {
+          code: 'too_many_watchers',
+          retryAfterSeconds: 5,
+        });
       }
       const watch = new Watch(deps, input, call);
       watchers += 1;
@@ -74,8 +77,16 @@ class Watch {
     if (afterRevision === undefined) return [...this.#snapshot()];
     const missed = this.#core.changesAfter(afterRevision);
     if (missed !== 'too_old') return missed.filter((event) => this.#concerns(event)).map(item);
-    const resync = { type: 'resync', revision: this.#core.agents().revision, at: isoTime(this.#core.nowMs()), reason: 'too_old' };
-    return [{ type: 'resync', revision: resync.revision, json: JSON.stringify(resync), resumable: false }, ...this.#snapshot()];
+    const resync = {
+      type: 'resync',
+      revision: this.#core.agents().revision,
+      at: isoTime(this.#core.nowMs()),
+      reason: 'too_old',
+    };
+    return [
+      { type: 'resync', revision: resync.revision, json: JSON.stringify(resync), resumable: false },
+      ...this.#snapshot(),
+    ];
   }
 
   #push(event: RegistryEvent | ResyncEvent): void {
@@ -99,12 +110,22 @@ class Watch {
     for (const agent of agents) {
       if (this.#only?.has(agent.agentId) === false) continue;
       if (piece.length === SNAPSHOT_PIECE) {
-        yield { type: 'snapshot', revision, json: `${head},"agents":[${piece.join(',')}],"complete":false}`, resumable: false };
+        yield {
+          type: 'snapshot',
+          revision,
+          json: `${head},"agents":[${piece.join(',')}],"complete":false}`,
+          resumable: false,
+        };
         piece = [];
       }
       piece.push(agent.render());
     }
-    yield { type: 'snapshot', revision, json: `${head},"agents":[${piece.join(',')}],"complete":true}`, resumable: true };
+    yield {
+      type: 'snapshot',
+      revision,
+      json: `${head},"agents":[${piece.join(',')}],"complete":true}`,
+      resumable: true,
+    };
   }
 
   async *run(onEnd: () => void): AsyncGenerator<WatchItem> {
@@ -121,7 +142,9 @@ class Watch {
           if (event.type === 'resync') yield* this.#snapshot();
         }
         if (this.#overflowed) {
-          throw new AppError('too_many_requests', 'The reader is too slow for the events; resume or start anew.', { code: 'slow_reader' });
+          throw new AppError('too_many_requests', 'The reader is too slow for the events; resume or start anew.', {
+            code: 'slow_reader',
+          });
         }
       }
     } finally {

@@ -35,7 +35,9 @@ function keptForMs(agreement: Agreement, nowMs: number): number {
 }
 
 /** A responder tells what became of an agreement. Only the owner of the responder's registration may, and no secret is in it. */
-export function reportAgreementOperation(deps: WitnessDeps): Operation<{ agreement: Agreement }, { agreement_id: string; recorded: boolean }> {
+export function reportAgreementOperation(
+  deps: WitnessDeps,
+): Operation<{ agreement: Agreement }, { agreement_id: string; recorded: boolean }> {
   return operation(reportInput, async ({ agreement }, call) => {
     const { responder, initiator } = agreement.terms;
     const owner = await deps.core.verifyOwner(responder, hashToken(requireBearer(call)));
@@ -45,7 +47,8 @@ export function reportAgreementOperation(deps: WitnessDeps): Operation<{ agreeme
         errors: [{ path: 'agreement.terms.responder', message: 'not registered' }],
       });
     }
-    if (owner === 'other') throw new AppError('forbidden', 'Only the responder reports its agreements.', { code: 'not_owner' });
+    if (owner === 'other')
+      throw new AppError('forbidden', 'Only the responder reports its agreements.', { code: 'not_owner' });
     if (digestTerms(agreement.terms) !== agreement.terms_digest) {
       throw new AppError('invalid_request', 'agreement.terms_digest: not the digest of these terms', {
         errors: [{ path: 'agreement.terms_digest', message: 'not the digest of these terms' }],
@@ -53,7 +56,9 @@ export function reportAgreementOperation(deps: WitnessDeps): Operation<{ agreeme
     }
     const known = await knownState(deps.core, agreement.agreement_id);
     if (known !== undefined && known.responder !== responder) {
-      throw new AppError('conflict', 'Another responder reported an agreement of this id.', { code: 'agreement_id_taken' });
+      throw new AppError('conflict', 'Another responder reported an agreement of this id.', {
+        code: 'agreement_id_taken',
+      });
     }
     const changeType = changeOf(agreement.state, known?.state);
     if (changeType === undefined) return { agreement_id: agreement.agreement_id, recorded: false };

@@ -32,7 +32,10 @@ async function candidate(handler: Handler): Promise<Candidate> {
     request.on('end', () => {
       const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
       requests.push(body);
-      const answer = body['action'] === 'withdraw' ? { session_id: body['session_id'], accepted: false, outcome: 'withdrawn' } : handler(body, request, response);
+      const answer =
+        body['action'] === 'withdraw'
+          ? { session_id: body['session_id'], accepted: false, outcome: 'withdrawn' }
+          : handler(body, request, response);
       if (answer === undefined) return;
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(answer));
@@ -51,9 +54,24 @@ async function candidate(handler: Handler): Promise<Candidate> {
   return one;
 }
 
-const accepting: Handler = ({ session_id, parameters }) => ({ session_id, accepted: true, parameters, outcome: 'accepted' });
-const declining: Handler = ({ session_id }) => ({ session_id, accepted: false, outcome: 'declined', reason: { code: 'capacity', detail: 'full', retryable: true } });
-const countering: Handler = ({ session_id }) => ({ session_id, accepted: false, parameters: { limit: 5 }, outcome: 'countered' });
+const accepting: Handler = ({ session_id, parameters }) => ({
+  session_id,
+  accepted: true,
+  parameters,
+  outcome: 'accepted',
+});
+const declining: Handler = ({ session_id }) => ({
+  session_id,
+  accepted: false,
+  outcome: 'declined',
+  reason: { code: 'capacity', detail: 'full', retryable: true },
+});
+const countering: Handler = ({ session_id }) => ({
+  session_id,
+  accepted: false,
+  parameters: { limit: 5 },
+  outcome: 'countered',
+});
 
 async function register(agentId: string, endpoint: string, capability: string): Promise<void> {
   const response = await fetch(`${registry.httpUrl}/register`, {
@@ -85,7 +103,12 @@ describe('brokering', () => {
       responder: { agent_id: 'b-accepts', endpoint: one.url },
       attempts: [{ agent_id: 'b-accepts', outcome: 'accepted' }],
     });
-    expect(one.requests[0]).toMatchObject({ agent_id: 'caller', capabilities: ['b1'], parameters: { language: 'ru' }, via: 'registry' });
+    expect(one.requests[0]).toMatchObject({
+      agent_id: 'caller',
+      capabilities: ['b1'],
+      parameters: { language: 'ru' },
+      via: 'registry',
+    });
     expect(one.requests[0]).not.toHaveProperty('max_candidates');
   });
 
@@ -101,9 +124,14 @@ describe('brokering', () => {
     for (let round = 0; round < 12; round += 1) {
       const { body } = await negotiate({ capabilities: ['c1'], candidate_timeout_ms: 100 });
       expect(body).toMatchObject({ accepted: true, responder: { agent_id: 'c-accepts' } });
-      for (const attempt of body['attempts'] as { agent_id: string; outcome: string }[]) outcomes.set(attempt.agent_id, attempt.outcome);
+      for (const attempt of body['attempts'] as { agent_id: string; outcome: string }[])
+        outcomes.set(attempt.agent_id, attempt.outcome);
     }
-    expect(Object.fromEntries(outcomes)).toEqual({ 'c-silent': 'timeout', 'c-full': 'declined', 'c-accepts': 'accepted' });
+    expect(Object.fromEntries(outcomes)).toEqual({
+      'c-silent': 'timeout',
+      'c-full': 'declined',
+      'c-accepts': 'accepted',
+    });
   });
 
   it('asks the next one as well when the first is slow, and withdraws at the loser', async () => {
@@ -123,7 +151,8 @@ describe('brokering', () => {
     }
     release?.();
     const until = Date.now() + 2_000;
-    while (!slow.requests.some(({ action }) => action === 'withdraw') && Date.now() < until) await new Promise(setImmediate);
+    while (!slow.requests.some(({ action }) => action === 'withdraw') && Date.now() < until)
+      await new Promise(setImmediate);
     expect(slow.requests.at(-1)).toMatchObject({ action: 'withdraw', agent_id: 'caller' });
   });
 
@@ -133,7 +162,12 @@ describe('brokering', () => {
     await register('e-counters', one.url, 'e1');
     await register('e-declines', other.url, 'e1');
     const { body } = await negotiate({ capabilities: ['e1'], parameters: { limit: 9 } });
-    expect(body).toMatchObject({ accepted: false, outcome: 'countered', parameters: { limit: 5 }, responder: { agent_id: 'e-counters' } });
+    expect(body).toMatchObject({
+      accepted: false,
+      outcome: 'countered',
+      parameters: { limit: 5 },
+      responder: { agent_id: 'e-counters' },
+    });
   });
 
   it('takes a counter that gives all that was asked for', async () => {
@@ -146,8 +180,16 @@ describe('brokering', () => {
   it.each<[string, Handler, string]>([
     ['an answer that is no JSON', (_body, _request, response) => void response.end('<html>'), 'invalid_answer'],
     ['an answer for another session', () => ({ session_id: 'other', accepted: true }), 'invalid_answer'],
-    ['an answer over 64 KiB', ({ session_id }) => ({ session_id, accepted: true, parameters: { a: 'x'.repeat(70_000) } }), 'invalid_answer'],
-    ['a redirect', (_body, _request, response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end(), 'invalid_answer'],
+    [
+      'an answer over 64 KiB',
+      ({ session_id }) => ({ session_id, accepted: true, parameters: { a: 'x'.repeat(70_000) } }),
+      'invalid_answer',
+    ],
+    [
+      'a redirect',
+      (_body, _request, response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+      'invalid_answer',
+    ],
     ['an internal error', (_body, _request, response) => void response.writeHead(500).end(), 'error'],
   ])('does not take %s for an answer', async (_what, handler, outcome) => {
     counter += 1;
@@ -158,16 +200,19 @@ describe('brokering', () => {
     expect(body).toMatchObject({ accepted: false, outcome: 'declined', attempts: [{ outcome }] });
   });
 
-  it.each(['http://169.254.169.254', 'http://[fe80::1]', 'http://[::ffff:169.254.169.254]', 'http://0.0.0.0:9', 'http://224.0.0.1'])(
-    'never calls %s',
-    async (endpoint) => {
-      counter += 1;
-      const capability = `h${String(counter)}`;
-      await register(capability, endpoint, capability);
-      const { body } = await negotiate({ capabilities: [capability] });
-      expect(body).toMatchObject({ outcome: 'declined', attempts: [{ outcome: 'target_refused' }] });
-    },
-  );
+  it.each([
+    'http://169.254.169.254',
+    'http://[fe80::1]',
+    'http://[::ffff:169.254.169.254]',
+    'http://0.0.0.0:9',
+    'http://224.0.0.1',
+  ])('never calls %s', async (endpoint) => {
+    counter += 1;
+    const capability = `h${String(counter)}`;
+    await register(capability, endpoint, capability);
+    const { body } = await negotiate({ capabilities: [capability] });
+    expect(body).toMatchObject({ outcome: 'declined', attempts: [{ outcome: 'target_refused' }] });
+  });
 
   it('says timeout, not declined, when nobody answered', async () => {
     const silent = await startSilentListener();
@@ -190,7 +235,10 @@ describe('brokering', () => {
       return undefined;
     });
     await register('k-conflict', one.url, 'k1');
-    expect(await negotiate({ capabilities: ['k1'], target_agent_id: 'k-conflict' })).toMatchObject({ status: 409, body: { code: 'session_conflict' } });
+    expect(await negotiate({ capabilities: ['k1'], target_agent_id: 'k-conflict' })).toMatchObject({
+      status: 409,
+      body: { code: 'session_conflict' },
+    });
   });
 
   it('keeps the whole within the deadline that the initiator gave', async () => {
@@ -210,7 +258,11 @@ describe('a registry that refuses private targets', () => {
     try {
       const one = await candidate(accepting);
       const post = (path: string, body: object) =>
-        fetch(strict.httpUrl + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+        fetch(strict.httpUrl + path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
       await post('/register', { agent_id: 'a', name: 'a', endpoint: one.url, capabilities: ['a'] });
       const response = await post('/negotiate', { session_id: 's', agent_id: 'caller', capabilities: ['a'] });
       expect(await response.json()).toMatchObject({ attempts: [{ outcome: 'target_refused' }] });

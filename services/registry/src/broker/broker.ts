@@ -67,24 +67,37 @@ export function brokerOperation(deps: BrokerDeps): Operation<BrokerInput, Broker
 async function broker(deps: BrokerDeps, input: BrokerInput, call: CallContext): Promise<BrokerOutput> {
   const candidates = findCandidates(deps.core, input);
   if (candidates.length === 0) return nobody(input);
-  const budget = AbortSignal.timeout(Math.min(input.deadline_ms ?? Number.POSITIVE_INFINITY, deps.maxTotalMs ?? 15_000));
+  const budget = AbortSignal.timeout(
+    Math.min(input.deadline_ms ?? Number.POSITIVE_INFINITY, deps.maxTotalMs ?? 15_000),
+  );
   const proposal = proposalFor(input);
   const { winner, attempts, losers } = await firstAcceptable({
     candidates,
     hedgeMs: deps.hedgeMs ?? 500,
     signal: AbortSignal.any([call.signal, budget]),
     ask: (candidate, signal) =>
-      askCandidate({ peer: deps.peer, candidate, proposal, sessionId: input.session_id, timeoutMs: input.candidate_timeout_ms, signal }),
+      askCandidate({
+        peer: deps.peer,
+        candidate,
+        proposal,
+        sessionId: input.session_id,
+        timeoutMs: input.candidate_timeout_ms,
+        signal,
+      }),
     satisfies: (attempt) => satisfies(attempt, input),
   });
   for (const loser of losers) void withdraw(deps, input, loser);
   const answer = answerOf(input, winner, attempts);
-  deps.logger.step('broker', `Negotiate ${input.session_id}: ${input.agent_id} with ${winner?.candidate.agentId ?? 'nobody'} -> ${answer.outcome}`, {
-    session_id: input.session_id,
-    agent_id: input.agent_id,
-    outcome: answer.outcome,
-    attempts: answer.attempts.length,
-  });
+  deps.logger.step(
+    'broker',
+    `Negotiate ${input.session_id}: ${input.agent_id} with ${winner?.candidate.agentId ?? 'nobody'} -> ${answer.outcome}`,
+    {
+      session_id: input.session_id,
+      agent_id: input.agent_id,
+      outcome: answer.outcome,
+      attempts: answer.attempts.length,
+    },
+  );
   return answer;
 }
 
@@ -126,7 +139,12 @@ function nobody(input: BrokerInput): BrokerOutput {
     accepted: false,
     parameters: {},
     outcome: 'declined',
-    reason: { code: 'no_candidates', detail: 'No living agent offers all of these capabilities.', retryable: true, items: [] },
+    reason: {
+      code: 'no_candidates',
+      detail: 'No living agent offers all of these capabilities.',
+      retryable: true,
+      items: [],
+    },
     unsupported_parameters: [],
     round: 0,
     max_rounds: 0,
@@ -155,6 +173,10 @@ async function withdraw(deps: BrokerDeps, input: BrokerInput, candidate: Candida
       timeoutMs: 1_000,
     });
   } catch (error) {
-    deps.logger.debug('a withdrawal was not heard', { agent_id: candidate.agentId, session_id: input.session_id, error });
+    deps.logger.debug('a withdrawal was not heard', {
+      agent_id: candidate.agentId,
+      session_id: input.session_id,
+      error,
+    });
   }
 }

@@ -43,7 +43,8 @@ export async function firstAcceptable(options: FirstAcceptableOptions): Promise<
   }
   stop.abort();
   for (const attempt of await Promise.all(pending.values())) attempts.push(attempt);
-  winner ??= attempts.find(({ outcome }) => outcome === 'accepted') ?? attempts.find(({ outcome }) => outcome === 'countered');
+  winner ??=
+    attempts.find(({ outcome }) => outcome === 'accepted') ?? attempts.find(({ outcome }) => outcome === 'countered');
   const losers = attempts
     .filter((attempt) => attempt !== winner && mayHoldSomething(attempt))
     .map(({ candidate }) => candidate);
@@ -54,7 +55,10 @@ function mayHoldSomething({ outcome }: Attempt): boolean {
   return outcome === 'accepted' || outcome === 'countered' || outcome === 'timeout' || outcome === 'withdrawn';
 }
 
-async function raceWithHedge(pending: readonly Promise<Attempt>[], hedgeMs: number | undefined): Promise<Attempt | undefined> {
+async function raceWithHedge(
+  pending: readonly Promise<Attempt>[],
+  hedgeMs: number | undefined,
+): Promise<Attempt | undefined> {
   if (hedgeMs === undefined) return Promise.race(pending);
   let timer: NodeJS.Timeout | undefined;
   const hedge = new Promise<undefined>((resolve) => {

@@ -5,9 +5,20 @@ import { pageText, staleHeaders } from '../api/present.js';
 import type { RegistryOperations } from '../api/operations.js';
 import type { DiscoverOutcome } from '../replica/core-types.js';
 
-const PAGE_QUERY = { labels: 'pairs', limit: 'number', cursor: 'text', order: 'text' } as const satisfies Record<string, QueryKind>;
-const DISCOVER_QUERY = { ...PAGE_QUERY, capabilities: 'list', exclude: 'list', explain: 'boolean' } as const satisfies Record<string, QueryKind>;
-const AGREEMENTS_QUERY = { state: 'text', agent_id: 'text', limit: 'number', cursor: 'text' } as const satisfies Record<string, QueryKind>;
+const PAGE_QUERY = { labels: 'pairs', limit: 'number', cursor: 'text', order: 'text' } as const satisfies Record<
+  string,
+  QueryKind
+>;
+const DISCOVER_QUERY = {
+  ...PAGE_QUERY,
+  capabilities: 'list',
+  exclude: 'list',
+  explain: 'boolean',
+} as const satisfies Record<string, QueryKind>;
+const AGREEMENTS_QUERY = { state: 'text', agent_id: 'text', limit: 'number', cursor: 'text' } as const satisfies Record<
+  string,
+  QueryKind
+>;
 
 const PAGE_DOC = {
   labels: 'key:value, comma-separated; all must be equal',
@@ -25,7 +36,11 @@ export function discoverQuery(query: URLSearchParams): unknown {
 }
 
 const byAgentId = ({ params }: HttpInput): unknown => ({ agent_id: params['agent_id'] });
-const page = (outcome: DiscoverOutcome) => ({ status: 200, body: pageText(outcome), headers: staleHeaders(outcome.staleSinceMs) });
+const page = (outcome: DiscoverOutcome) => ({
+  status: 200,
+  body: pageText(outcome),
+  headers: staleHeaders(outcome.staleSinceMs),
+});
 
 export function registryRoutes(operations: RegistryOperations): readonly HttpRoute[] {
   return [
@@ -35,14 +50,18 @@ export function registryRoutes(operations: RegistryOperations): readonly HttpRou
       operation: operations.register,
       body: 'required',
       input: ({ body }) => body,
-      answer: ({ replaced, ...output }: RegisterOutput) => ({ status: replaced ? 200 : 201, body: { ...output, replaced } }),
+      answer: ({ replaced, ...output }: RegisterOutput) => ({
+        status: replaced ? 200 : 201,
+        body: { ...output, replaced },
+      }),
       doc: {
         operationId: 'register',
         summary: 'Registers an agent under a lease, or replaces its registration in full',
         requestMessage: 'parley.v1.AgentManifest',
         responseMessage: 'parley.v1.RegisterResponse',
         successStatus: 201,
-        security: 'A bearer of at least 22 characters becomes, or proves, the owner token. 200 when a registration was replaced.',
+        security:
+          'A bearer of at least 22 characters becomes, or proves, the owner token. 200 when a registration was replaced.',
       },
     },
     {

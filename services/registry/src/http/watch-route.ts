@@ -27,7 +27,8 @@ export function mountWatch(app: Express, deps: WatchRouteDeps): void {
     const requestId = response.locals['requestId'] as string;
     const call = new HttpCall(request, response, requestId, 2_147_483_647);
     try {
-      if (deps.closing.aborted) throw new AppError('unavailable', 'The service is shutting down.', { code: 'shutting_down' });
+      if (deps.closing.aborted)
+        throw new AppError('unavailable', 'The service is shutting down.', { code: 'shutting_down' });
       const signal = AbortSignal.any([call.signal, deps.closing]);
       const input = validate(deps.watch.input, watchInputOf(request));
       const items = await deps.watch.handle(input, { requestId, signal, transport: 'http', header: call.header });

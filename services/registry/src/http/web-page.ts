@@ -13,16 +13,19 @@ export function mountWebPage(app: Express, core: RegistryCore): void {
       const cells = [agent.agentId, name, endpoint, capabilities.join(', '), isoTime(agent.deadlineMs)];
       return `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`;
     });
-    const stale = page.staleSinceMs === undefined ? '' : `<p>The store is away; this is as of ${isoTime(page.staleSinceMs)}.</p>`;
+    const stale =
+      page.staleSinceMs === undefined ? '' : `<p>The store is away; this is as of ${isoTime(page.staleSinceMs)}.</p>`;
     const count = `${String(page.total ?? page.agents.length)} living agents${page.nextCursor === undefined ? '' : `, the first ${String(SHOWN)} of them`}`;
     response.setHeader('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'");
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    response.type('html').send(
-      `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="5"><title>Parley registry</title>` +
-        `<style>body{font:16px system-ui;margin:2rem}td,th{text-align:left;padding:.3rem 1rem .3rem 0;border-bottom:1px solid #ddd}</style>` +
-        `<h1>Parley registry</h1>${stale}<p>${count}</p>` +
-        `<table><tr><th>Agent<th>Name<th>Endpoint<th>Capabilities<th>Lease until</tr>${rows.join('')}</table></html>`,
-    );
+    response
+      .type('html')
+      .send(
+        `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="5"><title>Parley registry</title>` +
+          `<style>body{font:16px system-ui;margin:2rem}td,th{text-align:left;padding:.3rem 1rem .3rem 0;border-bottom:1px solid #ddd}</style>` +
+          `<h1>Parley registry</h1>${stale}<p>${count}</p>` +
+          `<table><tr><th>Agent<th>Name<th>Endpoint<th>Capabilities<th>Lease until</tr>${rows.join('')}</table></html>`,
+      );
   });
 }
 

@@ -6,11 +6,24 @@ const long = (length: number): string => 'x'.repeat(length);
 const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `c${String(i)}`);
 
 function post(path: string, wrong: string, body: unknown, at?: string, status?: number): HttpCase {
-  return { wrong, method: 'POST', path, body, ...(at === undefined ? {} : { at }), ...(status === undefined ? {} : { status }) };
+  return {
+    wrong,
+    method: 'POST',
+    path,
+    body,
+    ...(at === undefined ? {} : { at }),
+    ...(status === undefined ? {} : { status }),
+  };
 }
 
 function get(path: string, wrong: string, at?: string, status?: number): HttpCase {
-  return { wrong, method: 'GET', path, ...(at === undefined ? {} : { at }), ...(status === undefined ? {} : { status }) };
+  return {
+    wrong,
+    method: 'GET',
+    path,
+    ...(at === undefined ? {} : { at }),
+    ...(status === undefined ? {} : { status }),
+  };
 }
 
 export const REGISTER_CASES: readonly HttpCase[] = [
@@ -35,38 +48,99 @@ export const REGISTER_CASES: readonly HttpCase[] = [
     'http://user:pw@host', 'http://host/#part', 'http://ho st', 'http://host\n', 'http://[::1', 'http://host:99999', `http://host/${long(2_048)}`,
   ].map((value) => post('/register', `endpoint ${JSON.stringify(value).slice(0, 24)}`, { ...good, endpoint: value }, 'endpoint')), // prettier-ignore
   ...['', ' ', 'a b', 'a,b', 'a@1', 'ü', long(65)].map((value) =>
-    post('/register', `capability ${JSON.stringify(value).slice(0, 20)}`, { ...good, capabilities: ['ok', value] }, 'capabilities[1]'),
+    post(
+      '/register',
+      `capability ${JSON.stringify(value).slice(0, 20)}`,
+      { ...good, capabilities: ['ok', value] },
+      'capabilities[1]',
+    ),
   ),
   post('/register', 'no capability', { ...good, capabilities: [] }, 'capabilities'),
   post('/register', '65 capabilities', { ...good, capabilities: many(65) }, 'capabilities'),
   post('/register', 'an empty map of capabilities', { ...good, capabilities: {} }, 'capabilities'),
-  post('/register', 'a map with a wrong version', { ...good, capabilities: { a: { version: '1' } } }, 'capabilities.a.version'),
-  post('/register', 'a map with an unknown detail', { ...good, capabilities: { a: { colour: 'red' } } }, 'capabilities.a.colour'),
-  post('/register', 'a detail of another capability', { ...good, capability_details: { b: {} } }, 'capability_details.b'),
+  post(
+    '/register',
+    'a map with a wrong version',
+    { ...good, capabilities: { a: { version: '1' } } },
+    'capabilities.a.version',
+  ),
+  post(
+    '/register',
+    'a map with an unknown detail',
+    { ...good, capabilities: { a: { colour: 'red' } } },
+    'capabilities.a.colour',
+  ),
+  post(
+    '/register',
+    'a detail of another capability',
+    { ...good, capability_details: { b: {} } },
+    'capability_details.b',
+  ),
   ...[0, -1, 3_601, 1.5, '30', null].map((value) =>
     post('/register', `ttl_seconds ${String(value)}`, { ...good, ttl_seconds: value }, 'ttl_seconds'),
   ),
   post('/register', 'a label that is a number', { ...good, labels: { a: 1 } }, 'labels.a'),
-  post('/register', '33 labels', { ...good, labels: Object.fromEntries(many(33).map((name) => [name, 'x'])) }, 'labels'),
+  post(
+    '/register',
+    '33 labels',
+    { ...good, labels: Object.fromEntries(many(33).map((name) => [name, 'x'])) },
+    'labels',
+  ),
   post('/register', 'labels as a list', { ...good, labels: ['a'] }, 'labels'),
   post('/register', 'metadata over 16 KiB', { ...good, metadata: { a: long(17_000) } }, 'metadata'),
   post('/register', 'metadata as text', { ...good, metadata: 'x' }, 'metadata'),
-  post('/register', 'a wrong interface', { ...good, interfaces: [{ protocol: 'a2a', version: '1', url: 'x' }] }, 'interfaces[0].url'),
-  post('/register', 'an interface without protocol', { ...good, interfaces: [{ version: '1', url: 'http://x' }] }, 'interfaces[0].protocol'),
+  post(
+    '/register',
+    'a wrong interface',
+    { ...good, interfaces: [{ protocol: 'a2a', version: '1', url: 'x' }] },
+    'interfaces[0].url',
+  ),
+  post(
+    '/register',
+    'an interface without protocol',
+    { ...good, interfaces: [{ version: '1', url: 'http://x' }] },
+    'interfaces[0].protocol',
+  ),
   post('/register', 'an unknown field', { ...good, capabilites: ['a'] }, 'capabilites'),
   ...parameterCases(),
-  { wrong: 'a short owner token', method: 'POST', path: '/register', body: good, headers: { authorization: 'Bearer short' } },
-  { wrong: 'another scheme', method: 'POST', path: '/register', body: good, headers: { authorization: 'Basic eDp5' }, status: 401 },
+  {
+    wrong: 'a short owner token',
+    method: 'POST',
+    path: '/register',
+    body: good,
+    headers: { authorization: 'Bearer short' },
+  },
+  {
+    wrong: 'another scheme',
+    method: 'POST',
+    path: '/register',
+    body: good,
+    headers: { authorization: 'Basic eDp5' },
+    status: 401,
+  },
 ];
 
 function parameterCases(): HttpCase[] {
   const at = 'capability_details.translate.parameters.p';
-  const schema = (value: unknown): unknown => ({ ...good, capability_details: { translate: { parameters: { p: value } } } });
+  const schema = (value: unknown): unknown => ({
+    ...good,
+    capability_details: { translate: { parameters: { p: value } } },
+  });
   return [
     post('/register', 'a parameter without type', schema({}), `${at}.type`),
     post('/register', 'a parameter of type object', schema({ type: 'object' }), `${at}.type`),
-    post('/register', 'a minimum above the maximum', schema({ type: 'number', minimum: 2, maximum: 1 }), `${at}.minimum`),
-    post('/register', 'no integer in between', schema({ type: 'integer', minimum: 1.2, maximum: 1.8 }), `${at}.minimum`),
+    post(
+      '/register',
+      'a minimum above the maximum',
+      schema({ type: 'number', minimum: 2, maximum: 1 }),
+      `${at}.minimum`,
+    ),
+    post(
+      '/register',
+      'no integer in between',
+      schema({ type: 'integer', minimum: 1.2, maximum: 1.8 }),
+      `${at}.minimum`,
+    ),
     post('/register', 'a minimum of a string', schema({ type: 'string', minimum: 1 }), `${at}.type`),
     post('/register', 'a broken pattern', schema({ type: 'string', pattern: '(' }), `${at}.pattern`),
     post('/register', 'a pattern with a look-behind', schema({ type: 'string', pattern: '(?<=a)b' }), `${at}.pattern`),
@@ -123,7 +197,9 @@ export const NEGOTIATE_CASES: readonly HttpCase[] = [
   post('/negotiate', 'parameters as list', { ...proposal, parameters: [] }, 'parameters'),
   post('/negotiate', 'an object as parameter', { ...proposal, parameters: { a: {} } }, 'parameters.a'),
   post('/negotiate', 'null as parameter', { ...proposal, parameters: { a: null } }, 'parameters.a'),
-  ...['accept', 'decline', 'withdraw', 'dance'].map((action) => post('/negotiate', `action ${action}`, { ...proposal, action }, 'action')),
+  ...['accept', 'decline', 'withdraw', 'dance'].map((action) =>
+    post('/negotiate', `action ${action}`, { ...proposal, action }, 'action'),
+  ),
   post('/negotiate', 'a short proof_hash', { ...proposal, proof_hash: 'abc' }, 'proof_hash'),
   post('/negotiate', 'an offer', { ...proposal, offer_id: 'x' }, 'offer_id'),
   post('/negotiate', 'via', { ...proposal, via: 'registry' }, 'via'),
@@ -158,8 +234,26 @@ export const OTHER_CASES: readonly HttpCase[] = [
   { wrong: 'the wrong method', method: 'PATCH', path: '/agents/a', status: 405 },
   { wrong: 'the wrong method', method: 'DELETE', path: '/discover', status: 405 },
   { wrong: 'no token', method: 'DELETE', path: '/agents/a', status: 401 },
-  { wrong: 'an unknown agent', method: 'DELETE', path: '/agents/a', headers: { authorization: `Bearer ${long(30)}` }, status: 404 },
+  {
+    wrong: 'an unknown agent',
+    method: 'DELETE',
+    path: '/agents/a',
+    headers: { authorization: `Bearer ${long(30)}` },
+    status: 404,
+  },
   { wrong: 'no token', method: 'PUT', path: '/agents/a/lease', status: 401 },
-  { wrong: 'an unknown lease', method: 'PUT', path: '/agents/a/lease', headers: { authorization: `Bearer ${long(30)}` }, status: 404 },
-  { wrong: 'a wrong id', method: 'PUT', path: '/agents/-/lease', headers: { authorization: `Bearer ${long(30)}` }, at: 'agent_id' },
+  {
+    wrong: 'an unknown lease',
+    method: 'PUT',
+    path: '/agents/a/lease',
+    headers: { authorization: `Bearer ${long(30)}` },
+    status: 404,
+  },
+  {
+    wrong: 'a wrong id',
+    method: 'PUT',
+    path: '/agents/-/lease',
+    headers: { authorization: `Bearer ${long(30)}` },
+    at: 'agent_id',
+  },
 ];

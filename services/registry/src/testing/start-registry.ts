@@ -11,7 +11,12 @@ export interface RunningRegistry {
 }
 
 /** A registry in this process on free ports of the loopback address. */
-export async function startRegistry(env: Readonly<Record<string, string>> = {}, logger: Logger = process.env['DEBUG_LOG'] === undefined ? silentLogger : createLogger({ service: 'registry', format: 'json' })): Promise<RunningRegistry> {
+export async function startRegistry(
+  env: Readonly<Record<string, string>> = {},
+  logger: Logger = process.env['DEBUG_LOG'] === undefined
+    ? silentLogger
+    : createLogger({ service: 'registry', format: 'json' }),
+): Promise<RunningRegistry> {
   const config = readRegistryConfig({
     REGISTRY_HOST: '127.0.0.1',
     REGISTRY_HTTP_PORT: '0',
