@@ -51,7 +51,7 @@ try {
   if (!result.accepted) throw new Error(`no agreement: ${result.outcome}, ${result.reason.detail}`);
 
   const answer = await asker.invoke(result.agreement, 'count', { text: 'one two three' });
-  console.log(answer.output, answer.applied); // { count: 3 } { unit: 'words', limit: 1000 }
+  console.log(answer.output, answer.applied); // { count: 3 } { limit: 1000, unit: 'words' }
   await result.agreement.end('completed');
 } finally {
   await Promise.all([asker.stop(), counter.stop()]);

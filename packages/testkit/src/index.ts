@@ -4,9 +4,11 @@ export { composeStack, dockerEngineVersion, type ComposeStack, type ComposeStack
 export { findRedisServer } from './find-redis.js';
 export { freePort } from './free-port.js';
 export { isAlive } from './is-alive.js';
+export { startLightFleet, type FleetCounts, type LightFleet, type LightFleetOptions } from './light-fleet.js';
 export { startProcess, type ProcessExit, type RunningProcess, type StartProcessOptions } from './start-process.js';
 export { startRedis, type RedisServer, type StartRedisOptions } from './start-redis.js';
 export { eventually, waitFor, type WaitOptions } from './wait-for.js';
+export { watchEvents, type WatchedEvent, type WatchedEvents, type WatchEventsOptions } from './watch-events.js';
 export { badBodies, oddValues } from './bad-bodies.js';
 export { problemFaults, rawRequest, sendCase, type HttpCase, type ProblemAnswer } from './expect-problem.js';
 export {

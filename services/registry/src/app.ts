@@ -16,7 +16,6 @@ import {
 import { registryOperations, type RegistryOperations } from './api/operations.js';
 import type { RegistryConfig } from './config.js';
 import { registryBinding } from './grpc/binding.js';
-import { fastDiscover } from './http/fast-discover.js';
 import { registryRoutes } from './http/routes.js';
 import { mountWatch } from './http/watch-route.js';
 import { mountWebPage } from './http/web-page.js';
@@ -104,7 +103,6 @@ class Registry implements RegistryService {
       routes,
       logger,
       metrics,
-      fast: new Map([['GET /discover', fastDiscover(this.#operations.discover, logger, metrics)]]),
       extend: (app) => {
         mountOperations(app, { metrics, readiness: () => this.#readiness(), openapi: () => document });
         mountWatch(app, { watch: this.#operations.watch, logger, closing: this.#closing.signal });

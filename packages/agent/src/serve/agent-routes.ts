@@ -18,6 +18,7 @@ export function agentRoutes(operations: AgentOperations): readonly HttpRoute[] {
       path: '/negotiate',
       operation: operations.negotiate,
       body: 'required',
+      fast: true,
       input: ({ body }) => body,
       doc: {
         operationId: 'negotiate',

@@ -8,8 +8,6 @@ import { operation } from '../operation.js';
 import { createGrpcServer, type GrpcMethod, type GrpcServerOptions, type RunningGrpcServer } from './grpc-server.js';
 import { serviceDefinition } from './service-definition.js';
 
-export const PROBE = 'parley.v1.RegistryService';
-
 export interface TestGrpcServer extends RunningGrpcServer {
   readonly port: number;
   readonly client: grpc.Client;

@@ -27,6 +27,8 @@ export function toServiceError(error: AppError, requestId: string): Partial<Serv
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
   metadata.set(PROBLEM_TRAILER, Buffer.from(toBinary(ProblemSchema, message)));
+  // The table has the library's numbers, but must not know the library.
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment
   return { code: REASONS[error.reason].grpc, details, metadata };
 }
 

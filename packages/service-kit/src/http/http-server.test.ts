@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { AppError } from '../errors/app-error.js';
 import { operation, type CallContext } from '../operation.js';
 import { HttpCall } from './call-context.js';
-import { sendAnswer, type FastRoute } from './http-server.js';
 import { createMetrics } from '../metrics/metrics.js';
 import { closeServers, fetchedProblem, problemOf, raw, RawConnection, route, startServer } from './http.test-helper.js';
 import { mountOperations } from './operations-endpoints.js';
@@ -244,48 +243,6 @@ describe('a caller that leaves', () => {
         }),
     );
     expect(signal?.aborted).toBe(false);
-  });
-});
-
-describe('a fast route', () => {
-  const fast = (handle: FastRoute): ReadonlyMap<string, FastRoute> => new Map([['GET /fast', handle]]);
-
-  it('answers before express, and leaves to it what it does not take', async () => {
-    const { url } = await startServer({
-      routes: [
-        route(
-          'get',
-          '/fast',
-          operation(empty, () => ({ by: 'express' })),
-        ),
-      ],
-      fast: fast((request, response) => {
-        if (request.url?.includes('slow') === true) return false;
-        sendAnswer(response, { status: 200, body: '{"by":"fast"}' });
-        return true;
-      }),
-    });
-    expect(await (await fetch(`${url}/fast?x=1`)).json()).toEqual({ by: 'fast' });
-    expect(await (await fetch(`${url}/fast?slow`)).json()).toEqual({ by: 'express' });
-    expect((await fetch(`${url}/fast`, { method: 'POST' })).status).toBe(405);
-  });
-
-  it.each([
-    [
-      new AppError('invalid_request', 'No capability.', { errors: [{ path: 'capabilities', message: 'required' }] }),
-      400,
-    ],
-    [new Error(SECRET), 500],
-  ])('that throws is answered as every other: %s', async (error, status) => {
-    const { url, metrics } = await startServer({
-      fast: fast(() => {
-        throw error;
-      }),
-    });
-    const problem = await fetchedProblem(await fetch(`${url}/fast`, { headers: { 'X-Request-Id': 'mine' } }));
-    expect(problem).toMatchObject({ status, request_id: 'mine' });
-    expect(JSON.stringify(problem)).not.toContain(SECRET);
-    expect(await metrics.render()).toContain(`route="/fast",status="${String(status)}"`);
   });
 });
 

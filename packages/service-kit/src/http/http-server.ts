@@ -10,16 +10,9 @@ import { requestIdOf } from './call-context.js';
 import { Connections } from './connections.js';
 import { fromHttpLibrary, logFailure, sendProblem } from './problem-response.js';
 import type { HttpRoute } from './routes.js';
-import { mountRoutes } from './serve-route.js';
+import { mountRoutes, serveRoute } from './serve-route.js';
 
 export { sendAnswer } from './serve-route.js';
-
-/**
- * Answers one path before express sees the request. Returns false to leave the request to express.
- * For the few routes whose rate matters; everything else about them (schema, operation, errors) stays the same:
- * what it throws is answered as a problem.
- */
-export type FastRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface HttpServerOptions {
   readonly routes: readonly HttpRoute[];
@@ -33,8 +26,6 @@ export interface HttpServerOptions {
   readonly requestTimeoutMs?: number;
   /** Adds routes that are no operations (health, watch, pages); called before the operations are mounted. */
   readonly extend?: (app: Express) => void;
-  /** Keyed `GET /discover`: method and exact path. */
-  readonly fast?: ReadonlyMap<string, FastRoute>;
 }
 
 export interface RunningHttpServer {
@@ -68,9 +59,12 @@ export function createHttpServer(options: HttpServerOptions): RunningHttpServer 
     requireHostHeader: false,
   });
   const connections = new Connections(server);
+  const fast = new Map(
+    options.routes.filter((route) => route.fast).map((route) => [`${route.method.toUpperCase()} ${route.path}`, route]),
+  );
   server.on('request', (request, response) => {
     connections.track(request, response);
-    receive(request, response, app, options);
+    receive(request, response, app, fast, options);
   });
   server.on('checkExpectation', (request, response) => {
     connections.track(request, response);
@@ -114,24 +108,27 @@ function createApp(options: HttpServerOptions): Express {
   return app;
 }
 
-function receive(request: IncomingMessage, response: ServerResponse, app: Express, options: HttpServerOptions): void {
-  let fastPath: string | undefined;
-  try {
-    if (hasNoHost(request)) throw new AppError('invalid_request', 'The Host header field is missing.');
-    if (options.fast !== undefined) {
-      const path = pathOf(request);
-      const route = options.fast.get(`${request.method ?? ''} ${path}`);
-      if (route !== undefined) {
-        fastPath = path;
-        nameSpan(request.method ?? '', path);
-        if (route(request, response)) return;
-      }
-    }
-  } catch (thrown) {
-    refuse(thrown, request, response, requestIdOf(request), options, fastPath ?? 'unmatched');
+function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  app: Express,
+  fast: ReadonlyMap<string, HttpRoute>,
+  options: HttpServerOptions,
+): void {
+  if (hasNoHost(request)) {
+    const error = new AppError('invalid_request', 'The Host header field is missing.');
+    refuse(error, request, response, requestIdOf(request), options, 'unmatched');
     return;
   }
-  app(request, response);
+  const route = fast.get(`${request.method ?? ''} ${pathOf(request)}`);
+  if (route === undefined) {
+    app(request, response);
+    return;
+  }
+  nameSpan(request.method ?? '', route.path);
+  const requestId = requestIdOf(request);
+  response.setHeader('X-Request-Id', requestId);
+  void serveRoute(route, request, response, options, { requestId, params: {}, body: undefined });
 }
 
 function pathOf(request: IncomingMessage): string {

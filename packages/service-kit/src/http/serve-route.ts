@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Express, Request, Response } from 'express';
 import { AppError } from '../errors/app-error.js';
 import { validate } from '../errors/validate.js';
@@ -28,7 +28,14 @@ export function mountRoutes(app: Express, options: ServeOptions): void {
     const methods = paths.get(route.path) ?? new Set();
     methods.add(route.method.toUpperCase());
     paths.set(route.path, methods);
-    app[route.method](route.path, (request: Request, response: Response) => serve(route, request, response, options));
+    app[route.method](route.path, (request: Request, response: Response) =>
+      serveRoute(route, request, response, options, {
+        requestId: response.locals['requestId'] as string,
+        params: request.params as Record<string, string>,
+        // A middleware of the service may have read it already.
+        body: request.body as unknown,
+      }),
+    );
   }
   for (const [path, methods] of paths) mountAllow(app, path, methods);
 }
@@ -43,15 +50,28 @@ export function mountAllow(app: Express, path: string, methods: ReadonlySet<stri
   });
 }
 
-async function serve(route: HttpRoute, request: Request, response: Response, options: ServeOptions): Promise<void> {
+export interface Arrived {
+  readonly requestId: string;
+  readonly params: Readonly<Record<string, string>>;
+  /** Undefined: not read yet. */
+  readonly body: unknown;
+}
+
+/** Carries one request through its operation and answers it, whatever happens. Never rejects. */
+export async function serveRoute(
+  route: HttpRoute,
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: ServeOptions,
+  { requestId, params, body }: Arrived,
+): Promise<void> {
   const started = performance.now();
-  const requestId = response.locals['requestId'] as string;
   let status = 500;
   try {
     const input = route.input({
-      params: request.params as Record<string, string>,
-      query: queryOf(request.url),
-      body: await bodyOf(route, request, options.maxBodyBytes ?? MAX_BODY_BYTES),
+      params,
+      query: queryOf(request.url ?? ''),
+      body: route.body === undefined ? undefined : (body ?? (await bodyOf(route, request, options))),
     });
     const call = new HttpCall(request, response, requestId, options.deadlineMs ?? DEADLINE_MS);
     const work: unknown = route.operation.handle(validate(route.operation.input, input, route.fieldNames), call);
@@ -65,7 +85,7 @@ async function serve(route: HttpRoute, request: Request, response: Response, opt
     logFailure(options.logger, request, error, requestId);
     sendProblem(response, error, requestId);
   } finally {
-    options.metrics.httpRequest(request.method, route.path, status, (performance.now() - started) / 1_000);
+    options.metrics.httpRequest(request.method ?? '', route.path, status, (performance.now() - started) / 1_000);
   }
 }
 
@@ -74,10 +94,8 @@ function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(at === -1 ? '' : url.slice(at + 1));
 }
 
-async function bodyOf(route: HttpRoute, request: Request, limitBytes: number): Promise<unknown> {
-  if (route.body === undefined) return undefined;
-  // A middleware of the service may have read it already.
-  const body = (request.body as unknown) ?? (await readJsonBody(request, limitBytes));
+async function bodyOf(route: HttpRoute, request: IncomingMessage, options: ServeOptions): Promise<unknown> {
+  const body = await readJsonBody(request, options.maxBodyBytes ?? MAX_BODY_BYTES);
   if (body === undefined && route.body === 'required') {
     throw new AppError('invalid_request', 'A JSON body is required.', { errors: [{ path: '', message: 'required' }] });
   }
@@ -94,6 +112,7 @@ export function sendAnswer(response: ServerResponse, answer: HttpAnswer): void {
     return;
   }
   if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  response.end(text);
+  const encoding = answer.encoding ?? 'utf8';
+  response.setHeader('Content-Length', Buffer.byteLength(text, encoding));
+  response.end(text, encoding);
 }

@@ -1,12 +1,12 @@
 import { startProcess, type RunningProcess } from '@parley/testkit';
-import { compile, fixture } from '../compiled.test-helper.js';
+import { compile, fixtures } from '../compiled.test-helper.js';
 
 beforeAll(compile, 120_000);
 
 function start(env: Record<string, string> = {}, readyWhen = /^serving$/): Promise<RunningProcess> {
   return startProcess({
     command: process.execPath,
-    args: [fixture('service.mjs')],
+    args: [fixtures.phases],
     env,
     readyWhen,
   });

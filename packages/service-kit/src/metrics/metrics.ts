@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type LabelValues } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** A service's Prometheus metrics: the common ones here, its own through `counter`, `gauge` and `histogram`. */
 export interface Metrics {
@@ -51,4 +51,4 @@ export function createMetrics(options: { readonly service: string; readonly proc
   };
 }
 
-export type { Counter, Histogram, LabelValues };
+export type { Counter, Histogram };

@@ -8,7 +8,7 @@ import {
   type RedisServer,
   type RunningProcess,
 } from '@parley/testkit';
-import { compile, fixture, rootFolder } from '../compiled.test-helper.js';
+import { compile, fixtures, rootFolder } from '../compiled.test-helper.js';
 import { call, watch } from '../grpc/grpc.test-helper.js';
 import { Collector, type ReceivedSpan } from './collector.test-helper.js';
 import { isUntraced } from './untraced.js';
@@ -35,7 +35,7 @@ interface Traced extends RunningProcess {
 async function start(endpoint: string | undefined, env: Record<string, string | undefined> = {}): Promise<Traced> {
   const service = await startProcess({
     command: process.execPath,
-    args: ['--import', '@parley/service-kit/telemetry', fixture('traced.mjs')],
+    args: ['--import', '@parley/service-kit/telemetry', fixtures.traced],
     cwd: rootFolder,
     env: { REDIS_URL: redis.url, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'agent-a', ...env },
     readyWhen: /^serving/,

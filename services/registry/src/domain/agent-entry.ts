@@ -16,7 +16,6 @@ export function leaseTail(record: Omit<AgentRecord, 'agentId' | 'manifestJson'>)
   return `,"lease":${lease},"revision":${String(record.revision)},"registered_at":"${isoTime(record.registeredAtMs)}"}`;
 }
 
-// eslint-disable-next-line no-control-regex -- all of ASCII is meant
 const ASCII_ONLY = /^[\x00-\x7f]*$/;
 
 /** A text put together from pieces stays a tree of pieces; written twenty times a page, each piece is a cache miss. */

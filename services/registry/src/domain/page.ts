@@ -51,16 +51,14 @@ export function countMatches(matcher: Matcher | undefined): number {
 /** The lists are in this order already: the walk ends with the first hit beyond the page. */
 function pageById(matcher: Matcher, table: SlotTable, limit: number, afterId: string | undefined): Page {
   const agents: AgentEntry[] = [];
-  let more = false;
   matcher.each(afterId, (slot) => {
-    more = agents.length === limit;
-    const entry = more ? undefined : table.entry(slot);
+    const entry = table.entry(slot);
     if (entry !== undefined) agents.push(entry);
-    return !more;
+    return agents.length <= limit;
   });
-  const last = agents.at(-1);
-  if (!more || last === undefined) return { agents };
-  return { agents, nextCursor: encodeCursor({ order: 'id', afterId: last.agentId }) };
+  if (agents.length <= limit) return { agents };
+  agents.pop();
+  return { agents, nextCursor: encodeCursor({ order: 'id', afterId: agents.at(-1)?.agentId ?? '' }) };
 }
 
 function scanAll(matcher: Matcher, take: (slot: number) => void): void {

@@ -1,7 +1,7 @@
-import { readQuery, type HttpInput, type HttpRoute, type QueryKind } from '@parley/service-kit';
+import { readQuery, type HttpAnswer, type HttpInput, type HttpRoute, type QueryKind } from '@parley/service-kit';
 import type { RegisterOutput } from '../api/registration.js';
 import type { GetAgentOutput } from '../api/reading.js';
-import { pageText, staleHeaders } from '../api/present.js';
+import { pageEncoding, pageText, staleHeaders } from '../api/present.js';
 import type { RegistryOperations } from '../api/operations.js';
 import type { DiscoverOutcome } from '../replica/core-types.js';
 
@@ -27,18 +27,17 @@ const PAGE_DOC = {
   order: 'id (default), freshest or random',
 };
 
-export const DISCOVER_FIELD_NAMES = { required_capabilities: 'capabilities' } as const;
-
 /** `capabilities` of the query is `required_capabilities` of the message. */
-export function discoverQuery(query: URLSearchParams): unknown {
+function discoverQuery(query: URLSearchParams): unknown {
   const { capabilities, ...rest } = readQuery(query, DISCOVER_QUERY);
   return capabilities === undefined ? rest : { ...rest, required_capabilities: capabilities };
 }
 
 const byAgentId = ({ params }: HttpInput): unknown => ({ agent_id: params['agent_id'] });
-const page = (outcome: DiscoverOutcome) => ({
+const page = (outcome: DiscoverOutcome): HttpAnswer => ({
   status: 200,
   body: pageText(outcome),
+  encoding: pageEncoding(outcome),
   headers: staleHeaders(outcome.staleSinceMs),
 });
 
@@ -94,8 +93,9 @@ export function registryRoutes(operations: RegistryOperations): readonly HttpRou
       path: '/discover',
       operation: operations.discover,
       input: ({ query }) => discoverQuery(query),
-      fieldNames: DISCOVER_FIELD_NAMES,
+      fieldNames: { required_capabilities: 'capabilities' },
       answer: page,
+      fast: true,
       doc: {
         operationId: 'discover',
         summary: 'All living agents that have all of the capabilities',

@@ -51,7 +51,7 @@ export class CatalogueSync {
 
   #takeOver(record: AgentRecord): AgentEntry | undefined {
     const known = this.#catalogue.entry(record.agentId);
-    if (known !== undefined && known.revision === record.revision) {
+    if (known?.revision === record.revision) {
       // A renewal may have overtaken the snapshot; the deadline of one registration only grows.
       if (record.deadlineMs > known.deadlineMs) this.#catalogue.setDeadline(known, record.deadlineMs);
       return known;

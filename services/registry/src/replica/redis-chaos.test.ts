@@ -368,7 +368,7 @@ async function memoryOfNow(): Promise<() => Promise<void>> {
   const client = (): Redis => new Redis(redis.url);
   const reader = client();
   const saved: [string, Buffer][] = [];
-  for (const key of await reader.keys('*')) saved.push([key, (await reader.dumpBuffer(key)) ?? Buffer.alloc(0)]);
+  for (const key of await reader.keys('*')) saved.push([key, await reader.dumpBuffer(key)]);
   reader.disconnect();
   return async () => {
     const writer = client();

@@ -35,13 +35,9 @@ class SwitchedStore extends MemoryStore {
   override publishRenewals(renewals: readonly Renewal[]): Promise<void> {
     return this.dropRenewals ? Promise.resolve() : this.#checked(() => super.publishRenewals(renewals));
   }
-  #checked<T>(run: () => Promise<T>): Promise<T> {
-    try {
-      this.#check();
-      return run();
-    } catch (error) {
-      return Promise.reject(error as Error);
-    }
+  async #checked<T>(run: () => Promise<T>): Promise<T> {
+    this.#check();
+    return run();
   }
 }
 

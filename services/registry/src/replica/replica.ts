@@ -99,7 +99,7 @@ export class Replica {
   async #follow(): Promise<void> {
     const { signal } = this.#stopped;
     let backoffMs = MIN_BACKOFF_MS;
-    while (!signal.aborted) {
+    while (!this.#over()) {
       this.#following = new AbortController();
       try {
         const position = await this.#snapshotIfNeeded();
@@ -109,7 +109,7 @@ export class Replica {
           if (this.#following.signal.aborted) break;
         }
       } catch (error) {
-        if (signal.aborted) return;
+        if (this.#over()) return;
         if (error instanceof LogGap) this.#needsSnapshot = true;
         else this.#lost('The change log cannot be read', error);
         await delay(backoffMs, signal);
@@ -172,11 +172,11 @@ export class Replica {
 
   async #tick(): Promise<void> {
     const { signal } = this.#stopped;
-    while (!signal.aborted) {
+    while (!this.#over()) {
       try {
         await this.#tickOnce(signal);
       } catch (error) {
-        if (!signal.aborted) this.#lost('The store cannot be reached', error);
+        if (!this.#over()) this.#lost('The store cannot be reached', error);
       }
       this.#publishStatus();
       await delay(this.#options.settings.sweepIntervalMs, signal);
@@ -221,6 +221,10 @@ export class Replica {
       await delay(this.#options.settings.renewalBatchMs, signal);
       await this.#outbox.flush();
     }
+  }
+
+  #over(): boolean {
+    return this.#stopped.signal.aborted;
   }
 
   #lost(message: string, error: unknown): void {

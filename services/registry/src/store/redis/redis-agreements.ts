@@ -28,7 +28,7 @@ export async function recordAgreement(
 }
 
 export async function getAgreement(
-  { redis, keys, runner }: AgreementSource,
+  { redis, keys }: AgreementSource,
   agreementId: string,
 ): Promise<StoredAgreement | undefined> {
   try {
