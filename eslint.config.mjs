@@ -95,6 +95,11 @@ export default defineConfig(
     },
   },
   {
+    // An example shows what it did.
+    files: ['packages/*/examples/**/*.ts'],
+    rules: { 'no-console': 'off' },
+  },
+  {
     files: ['**/*.{ts,mjs}'],
     plugins: { boundaries },
     settings: {

@@ -27,96 +27,118 @@ describe('an agent that dies', () => {
   }, TEST_MS);
   afterEach(endEverything, 30_000);
 
-  it('replaces itself at once when it has a configured owner token', async () => {
-    const options = { registryUrl: registry.url, ttlSeconds: 600, env: { AGENT_OWNER_TOKEN: OWNER_TOKEN } };
-    const first = await startAgentA(options);
-    first.kill('SIGKILL');
-    await first.exited;
-    expect(await discover(registry.url, 'summarize')).toEqual(['agent_A']);
-    const second = await startAgentA({ ...options, ready: false });
-    await untilReady(second, 2_000);
-    const { body } = await get(`${registry.url}/agents/agent_A`);
-    expect(body.endpoint).toBe(second.url);
-    expect(typesOf(watch, 'agent_A')).toEqual(['registered', 'updated']);
-    expect(second.output()).not.toContain('held by somebody else');
-  }, TEST_MS);
+  it(
+    'replaces itself at once when it has a configured owner token',
+    async () => {
+      const options = { registryUrl: registry.url, ttlSeconds: 600, env: { AGENT_OWNER_TOKEN: OWNER_TOKEN } };
+      const first = await startAgentA(options);
+      first.kill('SIGKILL');
+      await first.exited;
+      expect(await discover(registry.url, 'summarize')).toEqual(['agent_A']);
+      const second = await startAgentA({ ...options, ready: false });
+      await untilReady(second, 2_000);
+      const { body } = await get(`${registry.url}/agents/agent_A`);
+      expect(body.endpoint).toBe(second.url);
+      expect(typesOf(watch, 'agent_A')).toEqual(['registered', 'updated']);
+      expect(second.output()).not.toContain('held by somebody else');
+    },
+    TEST_MS,
+  );
 
-  it('waits for its old lease when it has none, says so, and comes back', async () => {
-    const options = { registryUrl: registry.url, ttlSeconds: 3 };
-    const first = await startAgentA(options);
-    first.kill('SIGKILL');
-    await first.exited;
-    const second = await startAgentA({ ...options, ready: false });
-    await second.waitForLine(/The id agent_A is held by somebody else/u);
-    const readiness = await get(`${second.url}/readyz`);
-    expect([readiness.status, readiness.body.checks.registry]).toEqual([503, 'not registered']);
-    expect((await get(`${second.url}/healthz`)).status).toBe(200);
-    await watch.waitFor(about('expired', 'agent_A'));
-    await untilReady(second, 10_000);
-    expect(typesOf(watch, 'agent_A')).toEqual(['registered', 'expired', 'registered']);
-    expect((await get(`${registry.url}/agents/agent_A`)).body.endpoint).toBe(second.url);
-  }, TEST_MS);
+  it(
+    'waits for its old lease when it has none, says so, and comes back',
+    async () => {
+      const options = { registryUrl: registry.url, ttlSeconds: 3 };
+      const first = await startAgentA(options);
+      first.kill('SIGKILL');
+      await first.exited;
+      const second = await startAgentA({ ...options, ready: false });
+      await second.waitForLine(/The id agent_A is held by somebody else/u);
+      const readiness = await get(`${second.url}/readyz`);
+      expect([readiness.status, readiness.body.checks.registry]).toEqual([503, 'not registered']);
+      expect((await get(`${second.url}/healthz`)).status).toBe(200);
+      await watch.waitFor(about('expired', 'agent_A'));
+      await untilReady(second, 10_000);
+      expect(typesOf(watch, 'agent_A')).toEqual(['registered', 'expired', 'registered']);
+      expect((await get(`${registry.url}/agents/agent_A`)).body.endpoint).toBe(second.url);
+    },
+    TEST_MS,
+  );
 
-  it('leaves its agreements suspended, then ended as unreachable, and its partner well', async () => {
-    const agentB = await startAgentB({ registryUrl: registry.url, env: { AGENT_AGREEMENT_TTL_SECONDS: '5' } });
-    const agentA = await startAgentA({ registryUrl: registry.url, ttlSeconds: 2 });
-    const { agreement, work, state } = await agreeWith(agentB, 'agent_A');
-    expect((await work()).status).toBe(200);
-    await watch.waitFor((event) => event.type === 'agreed' && agreementOf(event)?.agreement_id === agreement);
+  it(
+    'leaves its agreements suspended, then ended as unreachable, and its partner well',
+    async () => {
+      const agentB = await startAgentB({ registryUrl: registry.url, env: { AGENT_AGREEMENT_TTL_SECONDS: '5' } });
+      const agentA = await startAgentA({ registryUrl: registry.url, ttlSeconds: 2 });
+      const { agreement, work, state } = await agreeWith(agentB, 'agent_A');
+      expect((await work()).status).toBe(200);
+      await watch.waitFor((event) => event.type === 'agreed' && agreementOf(event)?.agreement_id === agreement);
 
-    agentA.kill('SIGKILL');
-    await watch.waitFor(about('expired', 'agent_A'));
-    await watch.waitFor((event) => event.type === 'suspended' && agreementOf(event)?.agreement_id === agreement);
-    expect((await state()).body.state).toBe('suspended');
-    const refused = await work();
-    expect([refused.status, refused.body.code]).toEqual([503, 'agreement_suspended']);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      agentA.kill('SIGKILL');
+      await watch.waitFor(about('expired', 'agent_A'));
+      await watch.waitFor((event) => event.type === 'suspended' && agreementOf(event)?.agreement_id === agreement);
+      expect((await state()).body.state).toBe('suspended');
+      const refused = await work();
+      expect([refused.status, refused.body.code]).toEqual([503, 'agreement_suspended']);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
 
-    await watch.waitFor((event) => event.type === 'ended' && agreementOf(event)?.agreement_id === agreement, 15_000);
-    expect((await state()).body).toMatchObject({ state: 'ended', end_reason: 'party_unreachable' });
-    const tooLate = await work();
-    expect([tooLate.status, tooLate.body.code]).toEqual([410, 'agreement_ended']);
-    expect(tooLate.body.detail).toContain('party_unreachable');
-    expect(toldOf(watch, agreement)).toEqual(['agreed', 'suspended', 'ended']);
-    await untilReady(agentB, 1_000);
-  }, TEST_MS);
+      await watch.waitFor((event) => event.type === 'ended' && agreementOf(event)?.agreement_id === agreement, 15_000);
+      expect((await state()).body).toMatchObject({ state: 'ended', end_reason: 'party_unreachable' });
+      const tooLate = await work();
+      expect([tooLate.status, tooLate.body.code]).toEqual([410, 'agreement_ended']);
+      expect(tooLate.body.detail).toContain('party_unreachable');
+      expect(toldOf(watch, agreement)).toEqual(['agreed', 'suspended', 'ended']);
+      await untilReady(agentB, 1_000);
+    },
+    TEST_MS,
+  );
 
-  it('gets its agreements back when it is back in time', async () => {
-    const [httpPort = 0] = await freePorts(1);
-    const agentB = await startAgentB({ registryUrl: registry.url, env: { AGENT_AGREEMENT_TTL_SECONDS: '30' } });
-    const options = { registryUrl: registry.url, ttlSeconds: 1, httpPort };
-    const agentA = await startAgentA(options);
-    const { agreement, work, state } = await agreeWith(agentB, 'agent_A');
-    agentA.kill('SIGKILL');
-    await watch.waitFor((event) => event.type === 'suspended' && agreementOf(event)?.agreement_id === agreement);
-    await startAgentA(options);
-    await watch.waitFor((event) => event.type === 'resumed' && agreementOf(event)?.agreement_id === agreement);
-    expect((await state()).body.state).toBe('active');
-    expect((await work()).status).toBe(200);
-    expect(toldOf(watch, agreement)).toEqual(['agreed', 'suspended', 'resumed']);
-  }, TEST_MS);
+  it(
+    'gets its agreements back when it is back in time',
+    async () => {
+      const [httpPort = 0] = await freePorts(1);
+      const agentB = await startAgentB({ registryUrl: registry.url, env: { AGENT_AGREEMENT_TTL_SECONDS: '30' } });
+      const options = { registryUrl: registry.url, ttlSeconds: 1, httpPort };
+      const agentA = await startAgentA(options);
+      const { agreement, work, state } = await agreeWith(agentB, 'agent_A');
+      agentA.kill('SIGKILL');
+      await watch.waitFor((event) => event.type === 'suspended' && agreementOf(event)?.agreement_id === agreement);
+      await startAgentA(options);
+      await watch.waitFor((event) => event.type === 'resumed' && agreementOf(event)?.agreement_id === agreement);
+      expect((await state()).body.state).toBe('active');
+      expect((await work()).status).toBe(200);
+      expect(toldOf(watch, agreement)).toEqual(['agreed', 'suspended', 'resumed']);
+    },
+    TEST_MS,
+  );
 
-  it('is noticed by whoever holds an agreement with it', async () => {
-    const agentB = await startAgentB({ registryUrl: registry.url, ttlSeconds: 2 });
-    const initiator = new Agent({ manifest: { agentId: 'agent_I', endpoint: 'http://127.0.0.1:9', capabilities: ['ask'] } });
-    try {
-      await initiator.register(registry.url);
-      const { agreement } = await initiator.negotiateFirst(registry.url, ['code_review']);
-      await initiator.invoke(agreement, 'code_review', { source: 'let a = 1' });
-      agentB.kill('SIGKILL');
-      await agentB.exited;
-      await expect(initiator.invoke(agreement, 'code_review', { source: 'let a = 1' })).rejects.toMatchObject({
-        reason: 'unavailable',
+  it(
+    'is noticed by whoever holds an agreement with it',
+    async () => {
+      const agentB = await startAgentB({ registryUrl: registry.url, ttlSeconds: 2 });
+      const initiator = new Agent({
+        manifest: { agentId: 'agent_I', endpoint: 'http://127.0.0.1:9', capabilities: ['ask'] },
       });
-      await watch.waitFor(about('expired', 'agent_B'));
-      await expect(initiator.negotiateFirst(registry.url, ['code_review'])).rejects.toMatchObject({
-        code: 'negotiation_failed',
-      });
-    } finally {
-      await initiator.stop();
-    }
-    expect(typesOf(watch, 'agent_I')).toEqual(['registered', 'deregistered']);
-  }, TEST_MS);
+      try {
+        await initiator.register(registry.url);
+        const { agreement } = await initiator.negotiateFirst(registry.url, ['code_review']);
+        await initiator.invoke(agreement, 'code_review', { source: 'let a = 1' });
+        agentB.kill('SIGKILL');
+        await agentB.exited;
+        await expect(initiator.invoke(agreement, 'code_review', { source: 'let a = 1' })).rejects.toMatchObject({
+          reason: 'unavailable',
+        });
+        await watch.waitFor(about('expired', 'agent_B'));
+        await expect(initiator.negotiateFirst(registry.url, ['code_review'])).rejects.toMatchObject({
+          code: 'negotiation_failed',
+        });
+      } finally {
+        await initiator.stop();
+      }
+      expect(typesOf(watch, 'agent_I')).toEqual(['registered', 'deregistered']);
+    },
+    TEST_MS,
+  );
 });
 
 /** An agreement with `agentB` in the name of somebody who is registered, and the proof in our hands. */

@@ -15,22 +15,28 @@ describe('the example of the agent package', () => {
     expect(shown).toBe(example);
   });
 
-  it('runs as it stands against a real registry, and leaves nothing behind', async () => {
-    const registry = await startRegistry();
-    const watch = await watchEvents(registry.url);
-    const [portA, portB] = await freePorts(2);
-    const example = await startProcess({
-      command: process.execPath,
-      args: [EXAMPLE],
-      cwd: root,
-      env: { REGISTRY_URL: registry.url, PORT_A: String(portA), PORT_B: String(portB) },
-    });
-    expect(await example.exited).toEqual({ code: 0, signal: null });
-    expect(example.stdout).toContain("{ count: 3 } { unit: 'words', limit: 1000 }");
-    expect(example.output()).toMatch(/Handshake completed with counter$/mu);
-    const told = watch.changes.map(({ type, agentId }) => `${type} ${agentId ?? 'agreement'}`);
-    expect(told.slice(0, 2).sort()).toEqual(['registered asker', 'registered counter']);
-    expect(told.slice(2, 4)).toEqual(['agreed agreement', 'ended agreement']);
-    expect(told.slice(4).sort()).toEqual(['deregistered asker', 'deregistered counter']);
-  }, 3 * START_MS);
+  it(
+    'runs as it stands against a real registry, and leaves nothing behind',
+    async () => {
+      const registry = await startRegistry();
+      const watch = await watchEvents(registry.url);
+      const [portA, portB] = await freePorts(2);
+      const example = await startProcess({
+        command: process.execPath,
+        args: [EXAMPLE],
+        cwd: root,
+        env: { REGISTRY_URL: registry.url, PORT_A: String(portA), PORT_B: String(portB) },
+      });
+      expect(await example.exited).toEqual({ code: 0, signal: null });
+      const [, promised] = /console\.log\(.+\/\/ (.+)$/mu.exec(await readFile(join(root, EXAMPLE), 'utf8')) ?? [];
+      expect(promised).toContain('{ count: 3 }');
+      expect(example.stdout).toContain(promised);
+      expect(example.output()).toMatch(/Handshake completed with counter$/mu);
+      const told = watch.changes.map(({ type, agentId }) => `${type} ${agentId ?? 'agreement'}`);
+      expect(told.slice(0, 2).sort()).toEqual(['registered asker', 'registered counter']);
+      expect(told.slice(2, 4)).toEqual(['agreed agreement', 'ended agreement']);
+      expect(told.slice(4).sort()).toEqual(['deregistered asker', 'deregistered counter']);
+    },
+    3 * START_MS,
+  );
 });

@@ -42,7 +42,11 @@ describe('registry, agent A and agent B as processes', () => {
 
   it('forget who stops renewing, within the lease and a second', async () => {
     const watch = await watchEvents(registry.url);
-    const registered = await register(registry.url, { agent_id: 'agent_F', capabilities: ['fleeting'], ttl_seconds: 2 });
+    const registered = await register(registry.url, {
+      agent_id: 'agent_F',
+      capabilities: ['fleeting'],
+      ttl_seconds: 2,
+    });
     expect(await discover(registry.url, 'fleeting')).toEqual(['agent_F']);
     const expired = await watch.waitFor(({ type, agentId }) => type === 'expired' && agentId === 'agent_F');
 
@@ -81,7 +85,11 @@ describe('registry, agent A and agent B as processes', () => {
   it('refuse what cannot be agreed, say why, and go on', async () => {
     const missing = await propose(agentB.url, { agent_id: 'agent_A', capabilities: ['code_review', 'fly', 'swim'] });
     expect(missing.status).toBe(200);
-    expect(missing.body).toMatchObject({ accepted: false, outcome: 'declined', reason: { code: 'capability_missing' } });
+    expect(missing.body).toMatchObject({
+      accepted: false,
+      outcome: 'declined',
+      reason: { code: 'capability_missing' },
+    });
     expect(missing.body.reason.items.map(({ name }: { name: string }) => name)).toEqual(['fly', 'swim']);
     await agentB.waitForLine(/checking capabilities: code_review, fly, swim -> (?:declined|refused|rejected)/u);
 
@@ -113,7 +121,10 @@ describe('registry, agent A and agent B as processes', () => {
     const agreed = await watch.waitFor(about('agreed'));
     const ended = await watch.waitFor(about('ended'));
     expect(ended.revision).toBeGreaterThan(agreed.revision);
-    expect(ended.data['agreement']).toMatchObject({ state: 'ended', end_reason: expect.stringMatching(/^completed$|^limit_exhausted$/u) });
+    expect(ended.data['agreement']).toMatchObject({
+      state: 'ended',
+      end_reason: expect.stringMatching(/^completed$|^limit_exhausted$/u),
+    });
     expect((await get(`${registry.url}/agreements/${id}`)).body).toMatchObject({ state: 'ended' });
     watch.stop();
   });
@@ -146,7 +157,12 @@ describe('registry, agent A and agent B as processes', () => {
   });
 
   it('invoke: whoever shows the proof works under the agreement, without a line of client code', async () => {
-    const request = { session_id: randomUUID(), agent_id: 'curl', capabilities: ['code_review'], parameters: { max_findings: 1 } };
+    const request = {
+      session_id: randomUUID(),
+      agent_id: 'curl',
+      capabilities: ['code_review'],
+      parameters: { max_findings: 1 },
+    };
     const agreed = await post(`${agentB.url}/negotiate`, request);
     const { agreement, agreement_proof: proof } = agreed.body;
     expect(agreement).toMatchObject({ state: 'active' });
@@ -167,7 +183,9 @@ describe('registry, agent A and agent B as processes', () => {
       );
     expect((await work({})).status).toBe(404);
     expect((await work({ proof: 'somebody else' })).body.code).toBe('agreement_unknown');
-    expect((await work({ proof }, { terms_digest: `sha256:${'A'.repeat(43)}` })).body.code).toBe('agreement_terms_mismatch');
+    expect((await work({ proof }, { terms_digest: `sha256:${'A'.repeat(43)}` })).body.code).toBe(
+      'agreement_terms_mismatch',
+    );
     expect((await work({ proof }, { parameters: { max_findings: 2 } })).body.code).toBe('agreement_scope');
     const done = await work({ proof });
     expect(done.status).toBe(200);
@@ -202,7 +220,9 @@ describe('registry, agent A and agent B as processes', () => {
     await registry.waitForLine(line('REGISTRY', String.raw`Register agent_B \['translate', 'code_review'\] -> OK`));
     const found = String.raw`Discover for \['code_review'\] -> found agent_B \(${agentB.url}\)`;
     await agentA.waitForLine(line('AGENT_A', found));
-    const sent = await agentA.waitForLine(line('AGENT_A', String.raw`Sent negotiation to agent_B \(session_id: (\S+)\)`));
+    const sent = await agentA.waitForLine(
+      line('AGENT_A', String.raw`Sent negotiation to agent_B \(session_id: (\S+)\)`),
+    );
     expect(sent[1]).toMatch(/^[\w-]{16,}$/u);
     await agentB.waitForLine(line('AGENT_B', 'Received negotiation, checking capabilities: code_review -> accepted'));
     await agentB.waitForLine(line('AGENT_B', 'Sent negotiation response: accepted'));

@@ -5,6 +5,7 @@ export { findRedisServer } from './find-redis.js';
 export { freePort } from './free-port.js';
 export { isAlive } from './is-alive.js';
 export { startLightFleet, type FleetCounts, type LightFleet, type LightFleetOptions } from './light-fleet.js';
+export { replayWatch, type Replay } from './replay-watch.js';
 export { startProcess, type ProcessExit, type RunningProcess, type StartProcessOptions } from './start-process.js';
 export { startRedis, type RedisServer, type StartRedisOptions } from './start-redis.js';
 export { eventually, waitFor, type WaitOptions } from './wait-for.js';

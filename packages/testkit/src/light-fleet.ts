@@ -168,18 +168,22 @@ class Fleet {
     if (base === undefined) throw new Error('no registry was given');
     const headers = { authorization: `Bearer owner-of-${id}-0123456789abcdef`, 'content-type': 'application/json' };
     return new Promise((resolve) => {
-      const asked = request(`${base}${path}`, { method, agent: this.#connections, headers, timeout: 5_000 }, (answer) => {
-        let text = '';
-        answer.setEncoding('utf8');
-        answer.on('data', (piece: string) => (text += piece));
-        answer.on('end', () => {
-          const { lease } = JSON.parse(text) as { lease?: Lease };
-          resolve({ status: answer.statusCode ?? 0, lease });
-        });
-        answer.on('error', () => {
-          resolve(undefined);
-        });
-      });
+      const asked = request(
+        `${base}${path}`,
+        { method, agent: this.#connections, headers, timeout: 5_000 },
+        (answer) => {
+          let text = '';
+          answer.setEncoding('utf8');
+          answer.on('data', (piece: string) => (text += piece));
+          answer.on('end', () => {
+            const { lease } = JSON.parse(text) as { lease?: Lease };
+            resolve({ status: answer.statusCode ?? 0, lease });
+          });
+          answer.on('error', () => {
+            resolve(undefined);
+          });
+        },
+      );
       asked.on('timeout', () => {
         asked.destroy(new Error('no answer'));
       });

@@ -86,7 +86,9 @@ export async function watchEvents(registryUrl: string, options: WatchEventsOptio
         };
         const fail = (reason: string) => {
           finish();
-          const seen = all.slice(-20).map(({ type, agentId, revision }) => `${type} ${agentId ?? ''} ${String(revision)}`);
+          const seen = all
+            .slice(-20)
+            .map(({ type, agentId, revision }) => `${type} ${agentId ?? ''} ${String(revision)}`);
           reject(new Error(`no such event at ${registryUrl}: ${reason}; the last were\n${seen.join('\n')}`));
         };
         const look = () => {

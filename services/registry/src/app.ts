@@ -24,6 +24,7 @@ import type { RegistryCore } from './replica/core-types.js';
 import { createRegistryCore } from './replica/registry-core.js';
 import { createStore, guardSettings } from './store/create-store.js';
 import type { RegistryStore } from './store/store.js';
+import { timedStore } from './store/timed-store.js';
 
 export interface RegistryServiceOptions {
   readonly config: RegistryConfig;
@@ -62,7 +63,7 @@ class Registry implements RegistryService {
     this.#config = config;
     const metrics = createMetrics({ service: 'registry' });
     this.#metrics = registryMetrics(metrics);
-    this.#store = store ?? createStore(config, logger);
+    this.#store = timedStore(store ?? createStore(config, logger), this.#metrics.store);
     this.#core = createRegistryCore({
       store: this.#store,
       logger,

@@ -1,7 +1,9 @@
 import type { Metrics } from '@parley/service-kit';
+import type { StoreObserver } from './store/timed-store.js';
 import type { RegistryHooks, RegistryCore } from './replica/core-types.js';
 
 export interface RegistryMetrics {
+  readonly store: StoreObserver;
   readonly hooks: RegistryHooks;
   readonly operations: {
     readonly onRegistered: (kind: 'registered' | 'replaced') => void;
@@ -28,7 +30,11 @@ export function registryMetrics(metrics: Metrics): RegistryMetrics {
     'reason',
   ]);
   const negotiations = metrics.counter('parley_negotiations_total', 'Brokered negotiations by outcome.', ['outcome']);
+  const store = metrics.histogram('parley_store_seconds', 'Operations of the store by name.', ['operation', 'ok']);
   return {
+    store: (operation, seconds, ok) => {
+      store.observe({ operation, ok: String(ok) }, seconds);
+    },
     hooks: {
       onExpired: (count) => {
         expired.inc(count);

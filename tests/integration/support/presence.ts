@@ -23,7 +23,7 @@ export function observePresence(registryUrl: string, capability: string, ids: re
   const gaps: string[] = [];
   let stale = 0;
   let slowestMs = 0;
-  let stopped = false;
+  const stopping = new AbortController();
   const look = async () => {
     const { status, body, headers, ms } = await get(`${registryUrl}/discover?capabilities=${capability}&limit=1000`);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -38,7 +38,7 @@ export function observePresence(registryUrl: string, capability: string, ids: re
     if (says[0] === true) stale += 1;
   };
   const watching = (async () => {
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
       await look();
       await sleep(PAUSE_MS);
     }
@@ -47,11 +47,11 @@ export function observePresence(registryUrl: string, capability: string, ids: re
   watching.catch(() => undefined);
   const stop = async () => {
     forget();
-    stopped = true;
+    stopping.abort();
     await watching;
   };
   const forget = onTestsEnd(() => {
-    stopped = true;
+    stopping.abort();
   });
   return {
     statuses,

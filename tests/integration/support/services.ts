@@ -80,7 +80,10 @@ export interface StartAgentOptions extends StartOptions {
 }
 
 function agentOptions({ registryUrl, ttlSeconds, env, ...rest }: StartAgentOptions): StartOptions {
-  const own = { AGENT_REGISTRY_URL: registryUrl, ...(ttlSeconds === undefined ? {} : { AGENT_TTL_SECONDS: String(ttlSeconds) }) };
+  const own = {
+    AGENT_REGISTRY_URL: registryUrl,
+    ...(ttlSeconds === undefined ? {} : { AGENT_TTL_SECONDS: String(ttlSeconds) }),
+  };
   return { ...rest, env: { ...own, ...env } };
 }
 

@@ -16,6 +16,10 @@ const wait = {
 
 runService('agent_W', () => {
   const config = readAgentConfig({ agentId: 'agent_W', name: 'Waits', httpPort: 0, grpcPort: 0 }, process.env);
-  const logger = createLogger({ service: config.AGENT_ID, format: config.AGENT_LOG_FORMAT, level: config.AGENT_LOG_LEVEL });
+  const logger = createLogger({
+    service: config.AGENT_ID,
+    format: config.AGENT_LOG_FORMAT,
+    level: config.AGENT_LOG_LEVEL,
+  });
   return createAgentService({ config, logger, skills: [wait] });
 });

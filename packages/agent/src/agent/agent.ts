@@ -78,6 +78,7 @@ export class Agent {
   readonly #links = new Map<string, RegistryLink>();
   readonly #background = new BackgroundWork();
   readonly #stopping = new AbortController();
+  #left: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
 
   /** @throws AppError invalid_request when the manifest is not valid. */
@@ -304,25 +305,30 @@ export class Agent {
     return this.#events.on(event, listener);
   }
 
+  /** Takes on nothing new, ends the agreements kept here and deregisters; what runs goes on until `stop`. Never throws. */
+  leave(): Promise<void> {
+    return (this.#left ??= this.#leave());
+  }
+
+  async #leave(): Promise<void> {
+    const isShared = this.#options.keeper?.store !== undefined;
+    await Promise.allSettled([isShared ? undefined : this.keeper.endFor(this.agentId, 'shutdown')]);
+    await Promise.allSettled([...this.#links.values()].map((link) => link.stop(FAREWELL_MS)));
+  }
+
   /**
-   * Ends agreements, deregisters, lets running calls finish (`drainMs`) and closes all connections. Bounded, whoever is
-   * away; never throws. Agreements in a store that others share stay.
+   * Leaves, if it has not yet, gives up what it asked of others, ends agreements, lets running calls finish (`drainMs`)
+   * and closes all connections. Bounded, whoever is away; never throws. Agreements in a store that others share stay.
    */
   stop(): Promise<void> {
-    this.#stopped ??= this.#end();
-    return this.#stopped;
+    return (this.#stopped ??= this.#end());
   }
 
   async #end(): Promise<void> {
     this.#stopping.abort(new AppError('unavailable', 'The agent is shutting down.', { code: 'shutting_down' }));
     this.#partners.stop();
-    const isOwnStore = this.#options.keeper?.store === undefined;
+    await Promise.allSettled([this.leave(), this.agreements.endAll('shutdown', FAREWELL_MS)]);
     await Promise.allSettled([
-      isOwnStore ? this.keeper.endFor(this.agentId, 'shutdown') : undefined,
-      this.agreements.endAll('shutdown', FAREWELL_MS),
-    ]);
-    await Promise.allSettled([
-      ...[...this.#links.values()].map((link) => link.stop(FAREWELL_MS)),
       this.#endNotifier.stop(FAREWELL_MS),
       this.#calls.stop(this.#settings.drainMs),
       this.#background.settle(FAREWELL_MS),
@@ -384,7 +390,7 @@ export class Agent {
   }
 
   #ensureRunning(): void {
-    if (this.#stopping.signal.aborted) {
+    if (this.#left !== undefined || this.#stopping.signal.aborted) {
       throw new AppError('unavailable', 'The agent is shutting down.', { code: 'shutting_down' });
     }
   }

@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import {
   closeRedis,
   connectRedis,
@@ -150,6 +151,9 @@ class AgentService implements AgentServiceHandle {
     agent.on('call', ({ capability, ok, durationMs }) => {
       this.#calls.observe({ capability, ok: String(ok) }, durationMs / 1_000);
     });
+    this.#metrics.gauge('parley_agreements_living', 'Agreements of this agent as responder that have not ended.', () =>
+      agent.keeper.countLiving(),
+    );
     this.#metrics.gauge(
       'parley_agreements_held',
       'Living agreements of this agent as initiator.',
@@ -170,11 +174,11 @@ class AgentService implements AgentServiceHandle {
     return [
       {
         name: 'not ready, deregistered',
-        timeoutMs: 9_000,
+        timeoutMs: 4_000,
         run: async () => {
           this.#draining = true;
           this.#registering.abort();
-          await this.#agent?.stop();
+          await this.#agent?.leave();
         },
       },
       {
@@ -183,6 +187,7 @@ class AgentService implements AgentServiceHandle {
         run: () => new Promise((done) => setTimeout(done, delayMs)),
       },
       { name: 'requests in flight', timeoutMs: 11_000, run: () => this.#served?.close(10_000) },
+      { name: 'agreements', timeoutMs: 7_500, run: () => this.#agent?.stop() },
       { name: 'store', timeoutMs: 1_500, run: () => (this.#redis === undefined ? undefined : closeRedis(this.#redis)) },
     ];
   }
@@ -228,7 +233,6 @@ function agentMetrics(metrics: Metrics) {
 }
 
 async function freePort(host: string): Promise<number> {
-  const { createServer } = await import('node:net');
   const server = createServer();
   const port = await new Promise<number>((resolve, reject) => {
     server.once('error', reject);

@@ -1,4 +1,4 @@
-import { Range, valid } from 'semver';
+import { valid, validRange } from 'semver';
 import { z } from 'zod';
 
 /** 1-128 of `A-Z a-z 0-9 . _ -`, begins with a letter or digit. */
@@ -40,20 +40,12 @@ export const capabilityRequirement = z.string().transform((text, context): Capab
     return z.NEVER;
   }
   if (range === undefined) return { name };
-  if (!isRange(range)) {
+  if (validRange(range) === null) {
     context.addIssue({ code: 'custom', message: `"${range}" is not a version range (example: ^1.2)` });
     return z.NEVER;
   }
   return { name, range };
 });
-
-function isRange(text: string): boolean {
-  try {
-    return new Range(text).range !== undefined;
-  } catch {
-    return false;
-  }
-}
 
 /** `host:port` and path of a peer: absolute http(s), no user info, no fragment, at most 2,048 bytes. */
 export const endpointUrl = z.string().transform((text, context): string => {

@@ -14,7 +14,7 @@ describe.each([
   ['fast', { ...query, fast: true as const }],
   ['ordinary', query],
 ])('%s route', (_, way) => {
-  const serve = (input: z.ZodType, handle: (given: never, call: CallContext) => object): Promise<TestServer> =>
+  const serve = (input: z.ZodType, handle: (given: unknown, call: CallContext) => object): Promise<TestServer> =>
     startServer({ routes: [route('get', '/a', operation(input, handle), way)], deadlineMs: 100 });
 
   it('answers with the request id of the caller and is counted', async () => {

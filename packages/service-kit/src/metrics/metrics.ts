@@ -6,7 +6,8 @@ export interface Metrics {
   httpRequest(method: string, route: string, status: number, seconds: number): void;
   grpcRequest(method: string, code: number, seconds: number): void;
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>;
-  gauge(name: string, help: string, read: () => number): void;
+  /** Read at each scrape; one that fails to read keeps its last value. */
+  gauge(name: string, help: string, read: () => number | Promise<number>): void;
   histogram<L extends string>(name: string, help: string, labels?: readonly L[]): Histogram<L>;
   /** Prometheus text. */
   render(): Promise<string>;
@@ -41,8 +42,12 @@ export function createMetrics(options: { readonly service: string; readonly proc
         name,
         help,
         registers: [registry],
-        collect() {
-          this.set(read());
+        async collect() {
+          try {
+            this.set(await read());
+          } catch {
+            // What it counts cannot be counted now: a scrape must not fail because a store is away.
+          }
         },
       });
     },

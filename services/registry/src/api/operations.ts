@@ -1,4 +1,3 @@
-import type { Operation } from '@parley/service-kit';
 import { brokerOperation, type BrokerDeps } from '../broker/broker.js';
 import { discoverOperation, getAgentOperation, listAgentsOperation } from './reading.js';
 import { deregisterOperation, registerOperation, renewOperation, type RegistrationDeps } from './registration.js';
@@ -30,4 +29,3 @@ export function registryOperations(deps: RegistryOperationDeps) {
 }
 
 export type RegistryOperations = ReturnType<typeof registryOperations>;
-export type OutputOf<T> = T extends Operation<never, infer O> ? O : never;

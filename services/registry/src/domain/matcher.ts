@@ -3,7 +3,7 @@ import type { CapabilityTerm, CapabilityTerms } from './capability-term.js';
 import type { PostingList } from './posting-list.js';
 import type { CatalogueQuery } from './query.js';
 import type { SlotBits } from './slot-bits.js';
-import type { SlotTable } from './slot-table.js';
+import { labelSignature, type SlotTable } from './slot-table.js';
 import type { VersionRange } from './version-range.js';
 
 interface WantedVersion {
@@ -25,6 +25,7 @@ export class Matcher {
   readonly #mask: number;
   readonly #versions: readonly WantedVersion[];
   readonly #labels: readonly (readonly [string, string])[];
+  readonly #labelMask: number;
   readonly #exclude: ReadonlySet<string> | undefined;
   /** Whether the entry itself must be looked at. */
   readonly #looksAtEntry: boolean;
@@ -46,6 +47,7 @@ export class Matcher {
     this.#mask = this.#sparse.reduce((mask, term) => mask | term.signature, 0);
     this.#versions = versions;
     this.#labels = query.labels === undefined ? [] : Object.entries(query.labels);
+    this.#labelMask = labelSignature(this.#labels.flat());
     this.#exclude = query.exclude === undefined || query.exclude.length === 0 ? undefined : new Set(query.exclude);
     this.#looksAtEntry =
       this.#sparse.length > 0 || versions.length > 0 || this.#labels.length > 0 || this.#exclude !== undefined;
@@ -61,6 +63,7 @@ export class Matcher {
     if ((this.#table.deadlines[slot] ?? 0) <= this.#nowMs) return false;
     if (!this.#looksAtEntry) return true;
     if (((this.#table.signatures[slot] ?? 0) & this.#mask) !== this.#mask) return false;
+    if (((this.#table.labelSignatures[slot] ?? 0) & this.#labelMask) !== this.#labelMask) return false;
     const entry = this.#table.entry(slot);
     return entry !== undefined && this.#matchesEntry(entry);
   }

@@ -12,6 +12,7 @@ export class SlotTable {
   readonly #free: number[] = [];
   deadlines = new Float64Array(INITIAL_CAPACITY);
   signatures = new Int32Array(INITIAL_CAPACITY);
+  labelSignatures = new Int32Array(INITIAL_CAPACITY);
   /** A hash of each id. */
   hashes = new Uint32Array(INITIAL_CAPACITY);
 
@@ -26,6 +27,7 @@ export class SlotTable {
     this.#entries[slot] = entry;
     this.deadlines[slot] = entry.deadlineMs;
     this.signatures[slot] = entry.signature;
+    this.labelSignatures[slot] = labelSignature(entry.labels ?? []);
     this.hashes[slot] = hashOf(entry.agentId);
     return slot;
   }
@@ -45,14 +47,28 @@ export class SlotTable {
 
   #grow(): void {
     const capacity = this.deadlines.length * 2;
-    const { deadlines, signatures, hashes } = this;
+    const { deadlines, signatures, labelSignatures, hashes } = this;
     this.deadlines = new Float64Array(capacity);
     this.deadlines.set(deadlines);
     this.signatures = new Int32Array(capacity);
     this.signatures.set(signatures);
+    this.labelSignatures = new Int32Array(capacity);
+    this.labelSignatures.set(labelSignatures);
     this.hashes = new Uint32Array(capacity);
     this.hashes.set(hashes);
   }
+}
+
+/**
+ * Of names and values in turn, one bit of 32 for each pair. It can only rule an agent out, but that for most agents
+ * when a label is rare, and labels have no lists of their own.
+ */
+export function labelSignature(labels: readonly string[]): number {
+  let signature = 0;
+  for (let i = 0; i + 1 < labels.length; i += 2) {
+    signature |= 1 << (hashOf(`${labels[i] ?? ''}=${labels[i + 1] ?? ''}`) & 31);
+  }
+  return signature;
 }
 
 /** FNV-1a. */
