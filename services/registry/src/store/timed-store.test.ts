@@ -1,4 +1,5 @@
 import { MemoryStore } from './memory/memory-store.js';
+import type { RegistryStore } from './store.js';
 import { timedStore } from './timed-store.js';
 
 const guard = { awayThresholdMs: 3_000, share: 0.5, minAgents: 1 };
@@ -17,8 +18,12 @@ describe('a timed store', () => {
     expect(await store.register({ ...command, ttlMs: 1_000, newTokenHash: 'h' })).toMatchObject({ kind: 'registered' });
     expect(await store.renew('a', 'other')).toMatchObject({ kind: 'forbidden' });
     expect(store.now()).toEqual(expect.any(Number));
+    const broken = timedStore(
+      { renew: () => Promise.reject(new Error('away')) } as unknown as RegistryStore,
+      (operation, _seconds, ok) => seen.push([operation, ok]),
+    );
+    await expect(broken.renew('a', 'h')).rejects.toThrow('away');
     await store.close();
-    await expect(store.renew('a', 'h')).rejects.toThrow();
     expect(seen).toEqual([
       ['register', true],
       ['renew', true],
