@@ -12,7 +12,8 @@ import { freePorts, START_MS, startAgentA, startRegistry, untilReady, type Servi
 
 const REPLICAS = 3;
 const ROUND = [0, 1, 2];
-const TEST_MS = 60_000;
+const { jest } = import.meta;
+jest.setTimeout(60_000);
 
 describe('three replicas on one Redis', () => {
   let redis: RedisServer;
@@ -111,126 +112,106 @@ describe('three replicas on one Redis', () => {
     for (let round = 0; round < 9; round += 1) await deregister(at(0).url, `agent-between-${String(round)}`);
   });
 
-  it(
-    'keep an agent alive that renews at one of them only, and at another each time',
-    async () => {
-      const watches = await watchAll();
-      await register(at(0).url, { agent_id: 'agent-one', capabilities: ['alive'], ttl_seconds: 2 });
-      await register(at(0).url, { agent_id: 'agent-round', capabilities: ['alive'], ttl_seconds: 2 });
-      // Five leases long; the pause is the agent's own.
-      for (let beat = 0; beat < 14; beat += 1) {
-        await sleep(700);
-        const [one, round] = await Promise.all([renew(at(1).url, 'agent-one'), renew(at(beat).url, 'agent-round')]);
-        expect([one.status, round.status]).toEqual([200, 200]);
-        for (const { url } of replicas) expect(await discover(url, 'alive')).toEqual(['agent-one', 'agent-round']);
+  it('keep an agent alive that renews at one of them only, and at another each time', async () => {
+    const watches = await watchAll();
+    await register(at(0).url, { agent_id: 'agent-one', capabilities: ['alive'], ttl_seconds: 2 });
+    await register(at(0).url, { agent_id: 'agent-round', capabilities: ['alive'], ttl_seconds: 2 });
+    // Five leases long; the pause is the agent's own.
+    for (let beat = 0; beat < 14; beat += 1) {
+      await sleep(700);
+      const [one, round] = await Promise.all([renew(at(1).url, 'agent-one'), renew(at(beat).url, 'agent-round')]);
+      expect([one.status, round.status]).toEqual([200, 200]);
+      for (const { url } of replicas) expect(await discover(url, 'alive')).toEqual(['agent-one', 'agent-round']);
+    }
+    const took = await everywhere('alive', [], 4_000);
+    expect(took).toBeLessThan(3_500);
+    for (const watch of watches) {
+      for (const id of ['agent-one', 'agent-round']) {
+        await watch.waitFor(about('expired', id));
+        expect(typesOf(watch, id)).toEqual(['registered', 'expired']);
       }
-      const took = await everywhere('alive', [], 4_000);
-      expect(took).toBeLessThan(3_500);
-      for (const watch of watches) {
-        for (const id of ['agent-one', 'agent-round']) {
-          await watch.waitFor(about('expired', id));
-          expect(typesOf(watch, id)).toEqual(['registered', 'expired']);
-        }
-        watch.stop();
-      }
-    },
-    TEST_MS,
-  );
+      watch.stop();
+    }
+  });
 
-  it(
-    'go on when one of them is killed, and take it back',
-    async () => {
-      await register(at(1).url, { agent_id: 'agent-stays', capabilities: ['stays'], ttl_seconds: 30 });
-      const watch = await watchEvents(at(0).url);
-      const broken = await watchEvents(at(1).url);
-      at(1).kill('SIGKILL');
-      expect(await broken.ended).toBe('broken');
-      for (const index of [0, 2]) {
-        expect(await discover(at(index).url, 'stays')).toEqual(['agent-stays']);
-        expect((await renew(at(index).url, 'agent-stays')).status).toBe(200);
-        expect(
-          (await register(at(index).url, { agent_id: `agent-after-${String(index)}`, capabilities: ['after'] })).status,
-        ).toBe(201);
-      }
-      for (const index of [0, 2]) {
-        await eventually(async () =>
-          expect(await discover(at(index).url, 'after')).toEqual(['agent-after-0', 'agent-after-2']),
-        );
-      }
-      replicas[1] = await startRegistry({ redisUrl: redis.url, httpPort: ports[1] ?? 0 });
-      expect(await discover(at(1).url, 'after')).toEqual(['agent-after-0', 'agent-after-2']);
-      expect(await discover(at(1).url, 'stays')).toEqual(['agent-stays']);
-      // Whoever was cut off resumes at one that was there all the time, and misses nothing.
-      const lastEventId = broken.all.at(-1)?.id ?? '';
-      const resumed = await watchEvents(at(2).url, { lastEventId });
-      await resumed.waitFor(about('registered', 'agent-after-2'));
-      expect(told(resumed)).toEqual(told(watch));
-      // The one that is back was not there, and either knows all the same or says so and tells the whole.
-      const anew = await watchEvents(at(1).url, { lastEventId });
-      const whole = await anew.waitFor(({ type, agentId }) => type === 'snapshot' || agentId === 'agent-after-2');
-      if (whole.type === 'snapshot') {
-        expect(anew.all[0]).toMatchObject({ type: 'resync', data: { reason: 'too_old' } });
-        const agents = whole.data['agents'] as { agent_id: string }[];
-        const ids = agents.map(({ agent_id }) => agent_id);
-        expect(ids.sort()).toEqual(['agent-after-0', 'agent-after-2', 'agent-stays']);
-      } else expect(told(anew)).toEqual(told(watch));
-      for (const id of ['agent-stays', 'agent-after-0', 'agent-after-2']) await deregister(at(0).url, id);
-      for (const open of [watch, resumed, anew]) open.stop();
-    },
-    TEST_MS,
-  );
+  it('go on when one of them is killed, and take it back', async () => {
+    await register(at(1).url, { agent_id: 'agent-stays', capabilities: ['stays'], ttl_seconds: 30 });
+    const watch = await watchEvents(at(0).url);
+    const broken = await watchEvents(at(1).url);
+    at(1).kill('SIGKILL');
+    expect(await broken.ended).toBe('broken');
+    for (const index of [0, 2]) {
+      expect(await discover(at(index).url, 'stays')).toEqual(['agent-stays']);
+      expect((await renew(at(index).url, 'agent-stays')).status).toBe(200);
+      expect(
+        (await register(at(index).url, { agent_id: `agent-after-${String(index)}`, capabilities: ['after'] })).status,
+      ).toBe(201);
+    }
+    for (const index of [0, 2]) {
+      await eventually(async () =>
+        expect(await discover(at(index).url, 'after')).toEqual(['agent-after-0', 'agent-after-2']),
+      );
+    }
+    replicas[1] = await startRegistry({ redisUrl: redis.url, httpPort: ports[1] ?? 0 });
+    expect(await discover(at(1).url, 'after')).toEqual(['agent-after-0', 'agent-after-2']);
+    expect(await discover(at(1).url, 'stays')).toEqual(['agent-stays']);
+    // Whoever was cut off resumes at one that was there all the time, and misses nothing.
+    const lastEventId = broken.all.at(-1)?.id ?? '';
+    const resumed = await watchEvents(at(2).url, { lastEventId });
+    await resumed.waitFor(about('registered', 'agent-after-2'));
+    expect(told(resumed)).toEqual(told(watch));
+    // The one that is back was not there, and either knows all the same or says so and tells the whole.
+    const anew = await watchEvents(at(1).url, { lastEventId });
+    const whole = await anew.waitFor(({ type, agentId }) => type === 'snapshot' || agentId === 'agent-after-2');
+    if (whole.type === 'snapshot') {
+      expect(anew.all[0]).toMatchObject({ type: 'resync', data: { reason: 'too_old' } });
+      const agents = whole.data['agents'] as { agent_id: string }[];
+      const ids = agents.map(({ agent_id }) => agent_id);
+      expect(ids.sort()).toEqual(['agent-after-0', 'agent-after-2', 'agent-stays']);
+    } else expect(told(anew)).toEqual(told(watch));
+    for (const id of ['agent-stays', 'agent-after-0', 'agent-after-2']) await deregister(at(0).url, id);
+    for (const open of [watch, resumed, anew]) open.stop();
+  });
 
-  it(
-    'drop an agent that was killed when its lease is over, at every replica within a second',
-    async () => {
-      const watches = await watchAll();
-      const agent = await startAgentA({ registryUrl: replicas.map(({ url }) => url).join(','), ttlSeconds: 3 });
-      await everywhere('summarize', ['agent_A']);
-      agent.kill('SIGKILL');
-      await agent.exited;
-      const { body } = await get(`${at(0).url}/agents/agent_A`);
-      const leaseLeft = Date.parse(body.lease.expires_at) - Date.now();
-      expect(leaseLeft).toBeLessThanOrEqual(3_000);
-      const took = await everywhere('summarize', [], leaseLeft + 3_000);
-      expect(took).toBeLessThan(leaseLeft + 1_000);
-      for (const watch of watches) {
-        await watch.waitFor(about('expired', 'agent_A'));
-        expect(typesOf(watch, 'agent_A')).toEqual(['registered', 'expired']);
-        watch.stop();
-      }
-    },
-    TEST_MS,
-  );
+  it('drop an agent that was killed when its lease is over, at every replica within a second', async () => {
+    const watches = await watchAll();
+    const agent = await startAgentA({ registryUrl: replicas.map(({ url }) => url).join(','), ttlSeconds: 3 });
+    await everywhere('summarize', ['agent_A']);
+    agent.kill('SIGKILL');
+    await agent.exited;
+    const { body } = await get(`${at(0).url}/agents/agent_A`);
+    const leaseLeft = Date.parse(body.lease.expires_at) - Date.now();
+    expect(leaseLeft).toBeLessThanOrEqual(3_000);
+    const took = await everywhere('summarize', [], leaseLeft + 3_000);
+    expect(took).toBeLessThan(leaseLeft + 1_000);
+    for (const watch of watches) {
+      await watch.waitFor(about('expired', 'agent_A'));
+      expect(typesOf(watch, 'agent_A')).toEqual(['registered', 'expired']);
+      watch.stop();
+    }
+  });
 
-  it(
-    'drop an agent that is stopped at once, and never call it expired',
-    async () => {
-      const watches = await watchAll();
-      const agent = await startAgentA({ registryUrl: replicas.map(({ url }) => url).join(','), ttlSeconds: 2 });
-      await everywhere('summarize', ['agent_A']);
-      expect(await agent.stop()).toEqual({ code: 0, signal: null });
-      expect(await everywhere('summarize', [])).toBeLessThan(250);
-      // A marker that expires later than the agent would have.
-      await register(at(0).url, { agent_id: 'agent-marker', ttl_seconds: 4 });
-      for (const watch of watches) {
-        await watch.waitFor(about('expired', 'agent-marker'));
-        expect(typesOf(watch, 'agent_A')).toEqual(['registered', 'deregistered']);
-        watch.stop();
-      }
-    },
-    TEST_MS,
-  );
+  it('drop an agent that is stopped at once, and never call it expired', async () => {
+    const watches = await watchAll();
+    const agent = await startAgentA({ registryUrl: replicas.map(({ url }) => url).join(','), ttlSeconds: 2 });
+    await everywhere('summarize', ['agent_A']);
+    expect(await agent.stop()).toEqual({ code: 0, signal: null });
+    expect(await everywhere('summarize', [])).toBeLessThan(250);
+    // A marker that expires later than the agent would have.
+    await register(at(0).url, { agent_id: 'agent-marker', ttl_seconds: 4 });
+    for (const watch of watches) {
+      await watch.waitFor(about('expired', 'agent-marker'));
+      expect(typesOf(watch, 'agent_A')).toEqual(['registered', 'deregistered']);
+      watch.stop();
+    }
+  });
 
-  it(
-    'agree on the whole in the end',
-    async () => {
-      await Promise.all(replicas.map((replica) => untilReady(replica)));
-      const answers = await Promise.all(ROUND.map((index) => get(`${at(index).url}/agents`)));
-      for (const { body } of answers) expect(body).toEqual(answers[0]?.body);
-      expect(answers[0]?.body.total).toBe(0);
-      expect(await redis.cli('ZCARD', '{parley}:deadlines')).toBe(0);
-      for (const replica of replicas) expect(await replica.stop()).toEqual({ code: 0, signal: null });
-    },
-    TEST_MS,
-  );
+  it('agree on the whole in the end', async () => {
+    await Promise.all(replicas.map((replica) => untilReady(replica)));
+    const answers = await Promise.all(ROUND.map((index) => get(`${at(index).url}/agents`)));
+    for (const { body } of answers) expect(body).toEqual(answers[0]?.body);
+    expect(answers[0]?.body.total).toBe(0);
+    expect(await redis.cli('ZCARD', '{parley}:deadlines')).toBe(0);
+    for (const replica of replicas) expect(await replica.stop()).toEqual({ code: 0, signal: null });
+  });
 });

@@ -88,6 +88,12 @@ describe('a service that cannot go on', () => {
     });
   });
 
+  it('does not exit before the line that says why is written', async () => {
+    const service = await start({ START: 'fails', BUSY: '1', UV_THREADPOOL_SIZE: '1' }, /^starting$/);
+    expect(await service.exited).toEqual({ code: 1, signal: null });
+    expect(messages(service)).toEqual(['the start failed', 'stopped: first']);
+  });
+
   it.each([
     ['throws', 'uncaught exception'],
     ['rejects', 'unhandled rejection'],

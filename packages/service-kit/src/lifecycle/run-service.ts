@@ -19,6 +19,8 @@ const TELEMETRY = Symbol.for('parley.telemetry');
 /** With a collector that is away the library takes about 8 s and then rejects. */
 const FLUSH_TIMEOUT_MS = 2_500;
 
+const LOG_FLUSH_TIMEOUT_MS = 500;
+
 export function publishTelemetry(handle: TelemetryHandle): void {
   (globalThis as Record<symbol, unknown>)[TELEMETRY] = handle;
 }
@@ -120,6 +122,7 @@ class ServiceRun {
     const telemetry = telemetryPhase(this.#logger);
     if (telemetry !== undefined) await runPhases([telemetry], this.#logger);
     const orderly = results.every((result) => result.outcome === 'done');
+    await flushed(this.#logger);
     process.exit(this.#failed || !orderly ? 1 : 0);
   }
 
@@ -132,4 +135,14 @@ class ServiceRun {
       return [];
     }
   }
+}
+
+/** Whoever reads our output may be gone or stuck: the process ends all the same. */
+async function flushed(logger: Logger): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, LOG_FLUSH_TIMEOUT_MS);
+  });
+  await Promise.race([logger.flush?.(), late]);
+  clearTimeout(timer);
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { isSpanContextValid, trace } from '@opentelemetry/api';
 import { pino, type DestinationStream } from 'pino';
 import { redactText } from './redact-text.js';
@@ -21,6 +22,8 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
   step(step: string, message: string, fields?: LogFields): void;
   child(fields: LogFields): Logger;
+  /** Resolves when all that was logged is written. Without it, that is always so. */
+  flush?(): Promise<void>;
 }
 
 export type LogFormat = 'json' | 'text';
@@ -44,10 +47,12 @@ type Write = (level: Exclude<LogLevel, 'silent'>, message: string, fields: LogFi
 class WritingLogger implements Logger {
   readonly #write: Write;
   readonly #fields: LogFields;
+  readonly flush: () => Promise<void>;
 
-  constructor(write: Write, fields: LogFields) {
+  constructor(write: Write, fields: LogFields, flush: () => Promise<void>) {
     this.#write = write;
     this.#fields = fields;
+    this.flush = flush;
   }
 
   debug(message: string, fields: LogFields = {}): void {
@@ -66,7 +71,7 @@ class WritingLogger implements Logger {
     this.#write('info', message, { ...this.#fields, step, ...fields });
   }
   child(fields: LogFields): Logger {
-    return new WritingLogger(this.#write, { ...this.#fields, ...fields });
+    return new WritingLogger(this.#write, { ...this.#fields, ...fields }, this.flush);
   }
 }
 
@@ -75,7 +80,7 @@ class WritingLogger implements Logger {
  * Secrets never reach it: members that hold some (see {@link isSecretName}) are replaced at every depth.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  const sink = options.destination ?? pino.destination({ dest: 1, sync: false });
+  const { sink, flush } = options.destination === undefined ? standardOutput() : plainSink(options.destination);
   const now = options.now ?? Date.now;
   const base = pino(
     {
@@ -87,9 +92,45 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     options.format === 'text' ? textStream(options.service, sink) : sink,
   );
-  return new WritingLogger((at, message, fields) => {
+  const write: Write = (at, message, fields) => {
     if (base.isLevelEnabled(at)) base[at](prepare(fields), redactText(message));
-  }, {});
+  };
+  return new WritingLogger(write, {}, flush);
+}
+
+interface Sink {
+  readonly sink: DestinationStream;
+  readonly flush: () => Promise<void>;
+}
+
+/** More than this, unwritten because nobody reads standard output, is dropped. */
+const MAX_UNWRITTEN_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Written behind the back of the caller, in order. At the end of the process the library writes what is still
+ * waiting, but the line that is just being written by another thread may be lost: whoever ends the process flushes.
+ */
+function standardOutput(): Sink {
+  const stream = pino.destination({ dest: 1, sync: false, maxLength: MAX_UNWRITTEN_BYTES });
+  let unwritten = false;
+  stream.on('drain', () => {
+    unwritten = false;
+  });
+  return {
+    sink: {
+      write: (line) => {
+        unwritten = true;
+        stream.write(line);
+      },
+    },
+    flush: async () => {
+      if (unwritten) await once(stream, 'drain');
+    },
+  };
+}
+
+function plainSink(sink: DestinationStream): Sink {
+  return { sink, flush: () => Promise.resolve() };
 }
 
 const RESERVED_NAMES = ['level', 'time', 'msg'];

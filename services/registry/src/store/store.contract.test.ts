@@ -1,6 +1,6 @@
 import type { GuardSettings } from '../domain/guard.js';
 import type { Renewal } from '../domain/types.js';
-import { describeStores, OTHER, OWNER, told } from '../testing/store-bench.js';
+import { describeStores, NO_GUARD, OTHER, OWNER, told } from '../testing/store-bench.js';
 import type { RegisterResult } from './store.js';
 
 describeStores((bench) => {
@@ -152,6 +152,15 @@ describeStores((bench) => {
       expect(await bench.store.deregister('a', { tokenHash: OWNER })).toMatchObject({ kind: 'unknown' });
       expect(await bench.store.deregister('a', { operator: true })).toMatchObject({ kind: 'unknown' });
     });
+  });
+
+  test('a store that was closed fails as one that is away', async () => {
+    await bench.registered('a');
+    await bench.store.close();
+    const failure = { reason: 'unavailable', code: 'store_unavailable' };
+    await expect(bench.store.renew('a', OWNER)).rejects.toMatchObject(failure);
+    await expect(bench.store.ping()).rejects.toMatchObject(failure);
+    await expect(bench.store.sweep({ limit: 1, guard: NO_GUARD })).rejects.toMatchObject(failure);
   });
 
   test('ownership is told apart', async () => {

@@ -6,9 +6,6 @@ const IDLE_MS = 1_000;
 const MAX_BATCH = 500;
 const MAX_RENEWAL_BATCHES = 1_000;
 
-/** A change that has no place in the log yet. */
-type NewChange<T = Change> = T extends Change ? Omit<T, 'revision' | 'atMs'> : never;
-
 /** The bounded change log of one process, with its readers woken by each new line. */
 export class MemoryLog {
   readonly #epoch: string;

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { storeUnavailable } from '@parley/service-kit';
 import { DeadlineHeap, type Due } from '../../domain/deadline-heap.js';
 import { detectOutage, guardedDeadline, type GuardSettings } from '../../domain/guard.js';
 import type { AgentRecord, Renewal } from '../../domain/types.js';
@@ -79,7 +80,7 @@ export class MemoryStore implements RegistryStore {
   }
 
   ping(): Promise<void> {
-    return Promise.resolve();
+    return this.#run(() => undefined);
   }
 
   close(): Promise<void> {
@@ -89,11 +90,10 @@ export class MemoryStore implements RegistryStore {
   }
 
   register(command: RegisterCommand): Promise<RegisterResult> {
-    return Promise.resolve(this.#register(command));
+    return this.#run((nowMs) => this.#register(command, nowMs));
   }
 
-  #register(command: RegisterCommand): RegisterResult {
-    const nowMs = this.#touch();
+  #register(command: RegisterCommand, nowMs: number): RegisterResult {
     const { agentId, manifestJson, ttlMs } = command;
     const slot = this.#slots.get(agentId);
     if (slot === undefined && this.#slots.size >= this.#maxAgents) return { kind: 'full', nowMs };
@@ -114,11 +114,10 @@ export class MemoryStore implements RegistryStore {
   }
 
   renew(agentId: string, tokenHash: string): Promise<RenewResult> {
-    return Promise.resolve(this.#renew(agentId, tokenHash));
+    return this.#run((nowMs) => this.#renew(agentId, tokenHash, nowMs));
   }
 
-  #renew(agentId: string, tokenHash: string): RenewResult {
-    const nowMs = this.#touch();
+  #renew(agentId: string, tokenHash: string, nowMs: number): RenewResult {
     const slot = this.#living(agentId, nowMs);
     if (slot?.registration === undefined) return { kind: 'unknown', nowMs };
     const { record, owner } = slot.registration;
@@ -128,11 +127,10 @@ export class MemoryStore implements RegistryStore {
   }
 
   deregister(agentId: string, by: Authority): Promise<DeregisterResult> {
-    return Promise.resolve(this.#deregister(agentId, by));
+    return this.#run((nowMs) => this.#deregister(agentId, by, nowMs));
   }
 
-  #deregister(agentId: string, by: Authority): DeregisterResult {
-    const nowMs = this.#touch();
+  #deregister(agentId: string, by: Authority, nowMs: number): DeregisterResult {
     const slot = this.#living(agentId, nowMs);
     if (slot === undefined) return { kind: 'unknown', nowMs };
     if ('tokenHash' in by) {
@@ -143,14 +141,15 @@ export class MemoryStore implements RegistryStore {
   }
 
   verifyOwner(agentId: string, tokenHash: string): Promise<Ownership> {
-    const registration = this.#living(agentId, this.#touch())?.registration;
-    if (registration === undefined) return Promise.resolve('unknown');
-    return Promise.resolve(sameHash(registration.owner, tokenHash) ? 'owner' : 'other');
+    return this.#run((nowMs) => {
+      const registration = this.#living(agentId, nowMs)?.registration;
+      if (registration === undefined) return 'unknown';
+      return sameHash(registration.owner, tokenHash) ? 'owner' : 'other';
+    });
   }
 
   snapshot(): Promise<Snapshot> {
-    const nowMs = this.#touch();
-    return Promise.resolve({ position: this.#log.position(), nowMs, records: this.#records() });
+    return this.#run((nowMs) => ({ position: this.#log.position(), nowMs, records: this.#records() }));
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- the interface is asynchronous, this map is not
@@ -171,29 +170,34 @@ export class MemoryStore implements RegistryStore {
   }
 
   publishRenewals(renewals: readonly Renewal[]): Promise<void> {
-    if (renewals.length > 0) this.#log.publish(renewals);
-    return Promise.resolve();
+    return this.#run(() => {
+      if (renewals.length > 0) this.#log.publish(renewals);
+    });
   }
 
   deadlinesOf(agentIds: readonly string[]): Promise<readonly DeadlineView[]> {
-    this.#touch();
-    return Promise.resolve(agentIds.map((agentId) => this.#view(agentId)));
+    return this.#run(() => agentIds.map((agentId) => this.#view(agentId)));
   }
 
   adoptOrphans(
     orphans: readonly { readonly agentId: string; readonly deadlineMs: number }[],
   ): Promise<readonly DeadlineView[]> {
-    for (const { agentId, deadlineMs } of orphans) {
-      if (!this.#slots.has(agentId)) this.#put(agentId, deadlineMs, undefined);
-    }
-    return this.deadlinesOf(orphans.map(({ agentId }) => agentId));
+    return this.#run(() =>
+      orphans.map(({ agentId, deadlineMs }) => {
+        if (!this.#slots.has(agentId)) this.#put(agentId, Math.floor(deadlineMs), undefined);
+        return this.#view(agentId);
+      }),
+    );
   }
 
-  sweep(command: SweepCommand): Promise<SweepResult> {
-    const nowMs = this.#touch(command.guard);
+  sweep({ limit, guard }: SweepCommand): Promise<SweepResult> {
+    return this.#run((nowMs) => this.#sweep(limit, nowMs), guard);
+  }
+
+  #sweep(limit: number, nowMs: number): SweepResult {
     let expired = 0;
     let next = this.#firstDue(nowMs);
-    for (; next !== undefined && expired < command.limit; next = this.#firstDue(nowMs)) {
+    for (; next !== undefined && expired < limit; next = this.#firstDue(nowMs)) {
       this.#end(next, 'expired', nowMs);
       expired++;
     }
@@ -202,29 +206,32 @@ export class MemoryStore implements RegistryStore {
     const guarded = this.#guardedSinceSweep;
     this.#guardedSinceSweep = 0;
     const { epoch, revision } = this.#log;
-    return Promise.resolve({ epoch, revision, expired, guarded, more: next !== undefined, nowMs });
+    return { epoch, revision, expired, guarded, more: next !== undefined, nowMs };
   }
 
   recordAgreement(command: AgreementCommand): Promise<{ readonly recorded: boolean; readonly revision?: number }> {
-    const nowMs = this.#touch();
-    if (!this.#agreements.record(command, nowMs)) return Promise.resolve({ recorded: false });
-    const { agreementId, json, changeType: type } = command;
-    const { revision } = this.#log.append((at) => ({
-      type,
-      revision: at,
-      atMs: nowMs,
-      agreementId,
-      agreementJson: json,
-    }));
-    return Promise.resolve({ recorded: true, revision });
+    return this.#run((nowMs) => {
+      if (!this.#agreements.record(command, nowMs)) return { recorded: false };
+      const { agreementId, json, changeType: type } = command;
+      const change = { type, atMs: nowMs, agreementId, agreementJson: json };
+      return { recorded: true, revision: this.#log.append((revision) => ({ ...change, revision })).revision };
+    });
   }
 
   getAgreement(agreementId: string): Promise<StoredAgreement | undefined> {
-    return Promise.resolve(this.#agreements.get(agreementId, this.#now()));
+    return this.#run((nowMs) => this.#agreements.get(agreementId, nowMs));
   }
 
   listAgreements(filter: AgreementFilter): Promise<AgreementPage> {
-    return Promise.resolve(this.#agreements.list(filter, this.#now()));
+    return this.#run((nowMs) => this.#agreements.list(filter, nowMs));
+  }
+
+  /** Whatever an operation throws becomes its rejection, as with a store that is far away. */
+  #run<T>(operation: (nowMs: number) => T, guard?: GuardSettings): Promise<T> {
+    return new Promise((resolve) => {
+      if (this.#closed.signal.aborted) throw storeUnavailable(new Error('The store is closed'));
+      resolve(operation(this.#touch(guard)));
+    });
   }
 
   /** Every operation begins here: the first one after a silence is the return from an outage (of this process: it was frozen). */
