@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   endEverything,
   eventually,
   startDripServer,
+  startLightFleet,
   startRedis,
   startSilentListener,
   watchEvents,
@@ -67,6 +69,40 @@ describe('agents whose registry comes and goes', () => {
     expect(await discover(other.url, 'summarize')).toEqual(['agent_A']);
     expect(watch.changes.filter(({ agentId }) => agentId === 'agent_A')).toEqual([]);
     await untilReady(agent, 1_000);
+  });
+
+  it('are not taken for dead because it was frozen, or dead, for longer than their lease', async () => {
+    const [httpPort = 0] = await freePorts(1);
+    const redis = await startRedis();
+    const [inMemory, inRedis] = [await startRegistry(), await startRegistry({ redisUrl: redis.url, httpPort })];
+    const urls = [inMemory.url, inRedis.url];
+    const fleets = await Promise.all(
+      urls.map((url) => startLightFleet({ registryUrls: [url], size: 20, leaseSeconds: 3 })),
+    );
+    const renewed = async (times: number) => {
+      for (const { counts } of fleets) {
+        const goal = counts.renewals + times * 20;
+        await eventually(() => expect(counts.renewals).toBeGreaterThanOrEqual(goal), { timeoutMs: 15_000 });
+      }
+    };
+    await renewed(1);
+    inMemory.kill('SIGSTOP');
+    inRedis.kill('SIGKILL');
+    await sleep(5_000);
+    inMemory.kill('SIGCONT');
+    await startRegistry({ redisUrl: redis.url, httpPort });
+    const watches = await Promise.all(urls.map((url) => watchEvents(url)));
+    for (const [index, url] of urls.entries()) {
+      expect((await discover(url, 'fleet')).sort()).toEqual([...(fleets[index]?.ids ?? [])].sort());
+    }
+    await renewed(3);
+    for (const { changes } of watches) expect(changes).toEqual([]);
+    for (const { counts } of fleets) expect(counts).toMatchObject({ registrations: 20, unknownLeases: 0 });
+    // Once, for one lease: who does not renew now is gone at the usual time.
+    for (const fleet of fleets) await fleet.stop();
+    for (const url of urls) {
+      await eventually(async () => expect(await discover(url, 'fleet')).toEqual([]), { timeoutMs: 5_500 });
+    }
   });
 });
 

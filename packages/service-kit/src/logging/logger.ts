@@ -107,8 +107,8 @@ interface Sink {
 const MAX_UNWRITTEN_BYTES = 16 * 1024 * 1024;
 
 /**
- * Written behind the back of the caller, in order. At the end of the process the library writes what is still
- * waiting, but the line that is just being written by another thread may be lost: whoever ends the process flushes.
+ * Written in the background, in order. At the end of the process the library writes what is still waiting, but a
+ * line that another thread has in hand comes after that, if at all: whoever ends the process flushes first.
  */
 function standardOutput(): Sink {
   const stream = pino.destination({ dest: 1, sync: false, maxLength: MAX_UNWRITTEN_BYTES });

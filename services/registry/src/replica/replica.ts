@@ -164,10 +164,10 @@ export class Replica {
     for (const change of batch.changes) {
       const event = this.#sync.apply(change);
       if (event !== undefined) this.feed.emit(event);
-      this.#gate.advance(change.revision);
     }
     this.#sync.renewed(batch.renewals);
     this.#position = batch.position;
+    this.#gate.advance(batch.position.revision);
   }
 
   async #tick(): Promise<void> {
