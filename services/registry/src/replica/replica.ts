@@ -163,11 +163,12 @@ export class Replica {
   #apply(batch: LogBatch): void {
     for (const change of batch.changes) {
       const event = this.#sync.apply(change);
+      // Before the listeners: what one of them reads has this revision.
+      this.#gate.advance(change.revision);
       if (event !== undefined) this.feed.emit(event);
     }
     this.#sync.renewed(batch.renewals);
     this.#position = batch.position;
-    this.#gate.advance(batch.position.revision);
   }
 
   async #tick(): Promise<void> {
