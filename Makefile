@@ -60,7 +60,7 @@ down: ## Stop the containers; what Redis holds is kept
 
 .PHONY: bench
 bench: build ## Run the benchmarks, one JSON line per figure
-	@$(NODE) bench/run.mjs
+	@$(NODE) bench/run.mjs registry
 
 .PHONY: clean
 clean: ## Remove what was built, not the packages

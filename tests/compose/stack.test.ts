@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { checkReadme } from '../../scripts/lib/readme-check.mjs';
 import { composeStack, eventually, type ComposeStack } from '@parley/testkit';
 
 const directory = join(import.meta.dirname, '..', '..');
@@ -77,6 +78,17 @@ describe('the whole system in containers', () => {
       ttl_seconds: ttlSeconds,
     });
   }
+
+  it('answers every curl line of the README as the README prints it', async () => {
+    const { checked, leftOut } = await checkReadme({
+      registry,
+      agentA,
+      agentB: stack.url('agent-b', 8002),
+      jaeger: stack.url('jaeger', 16686),
+    });
+    expect(checked).toBeGreaterThan(10);
+    expect(leftOut).toBe(0);
+  }, 120_000);
 
   it('finds who is there, and nobody for what nobody can', async () => {
     expect(await idsOf('code_review')).toEqual(['agent_B']);

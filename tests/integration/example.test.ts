@@ -34,8 +34,12 @@ describe('the example of the agent package', () => {
       expect(example.output()).toMatch(/Handshake completed with counter$/mu);
       const told = watch.changes.map(({ type, agentId }) => `${type} ${agentId ?? 'agreement'}`);
       expect(told.slice(0, 2).sort()).toEqual(['registered asker', 'registered counter']);
-      expect(told.slice(2, 4)).toEqual(['agreed agreement', 'ended agreement']);
-      expect(told.slice(4).sort()).toEqual(['deregistered asker', 'deregistered counter']);
+      // The responder reports the end; the initiator may have left by then.
+      expect(told.filter((one) => one.endsWith(' agreement'))).toEqual(['agreed agreement', 'ended agreement']);
+      expect(told.slice(2).filter((one) => !one.endsWith(' agreement'))).toEqual(
+        expect.arrayContaining(['deregistered asker', 'deregistered counter']),
+      );
+      expect(told).toHaveLength(6);
     },
     3 * START_MS,
   );

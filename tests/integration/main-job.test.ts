@@ -91,7 +91,7 @@ describe('registry, agent A and agent B as processes', () => {
       reason: { code: 'capability_missing' },
     });
     expect(missing.body.reason.items.map(({ name }: { name: string }) => name)).toEqual(['fly', 'swim']);
-    await agentB.waitForLine(/checking capabilities: code_review, fly, swim -> (?:declined|refused|rejected)/u);
+    await agentB.waitForLine(/checking capabilities: code_review, fly, swim -> declined: capability_missing$/u);
 
     const old = await propose(agentB.url, { agent_id: 'agent_A', capabilities: ['code_review@^99'] });
     expect(old.body).toMatchObject({ accepted: false, reason: { code: 'version_unsatisfied' } });
@@ -140,7 +140,7 @@ describe('registry, agent A and agent B as processes', () => {
     expect(refused.body.detail).toContain('agent_B declined (parameter_unsupported)');
     const nobody = await delegate({ capability: 'sing' });
     expect(nobody.body.code).toBe('negotiation_failed');
-    await agentA.waitForLine(/agent_B.*parameter_unsupported/u);
+    await agentA.waitForLine(/Negotiation with agent_B was declined \(parameter_unsupported\)$/u);
     await allAlive();
   });
 
@@ -151,7 +151,7 @@ describe('registry, agent A and agent B as processes', () => {
     expect(answer.body.code).toBe('negotiation_failed');
     expect(answer.body.detail).toContain('agent_S timeout');
     expect(answer.ms).toBeLessThan(3_000);
-    await agentA.waitForLine(/agent_S.*time/u);
+    await agentA.waitForLine(/Negotiation with agent_S timed out$/u);
     await deregister(registry.url, 'agent_S');
     await allAlive();
   });
