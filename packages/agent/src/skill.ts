@@ -38,6 +38,8 @@ export interface Skill<I = unknown> {
   /** The capability's name in the manifest. */
   readonly capability: string;
   readonly detail: CapabilityDetail;
+  /** Loads what the first run would have to load. Called once, before the agent registers. */
+  readonly prepare?: () => Promise<void>;
   /** The shape of the work's input; checked before `run`. */
   readonly input: z.ZodType<I>;
   /** @returns a JSON object. @throws AppError for input that no schema can refuse. */

@@ -54,7 +54,7 @@ function capabilityFault(terms: Terms, wish: NegotiationWish): string | undefine
     const given = terms.capabilities.find((capability) => capability.name === name);
     if (given === undefined) return `the capability ${name} is missing`;
     if (range === undefined) continue;
-    const inRange = given.version !== undefined && satisfies(given.version, range);
+    const inRange = given.version !== undefined && satisfies(given.version, range, { includePrerelease: true });
     if (!inRange) return `the version of ${name} is not within ${range}`;
   }
   return undefined;

@@ -51,7 +51,11 @@ function capabilityFault(
   detail: CapabilityDetail | undefined,
 ): ReasonItem | undefined {
   if (detail === undefined) return { name, code: 'capability_missing', detail: 'not offered' };
-  if (range === undefined || (detail.version !== undefined && satisfies(detail.version, range, { includePrerelease: true }))) return undefined;
+  if (
+    range === undefined ||
+    (detail.version !== undefined && satisfies(detail.version, range, { includePrerelease: true }))
+  )
+    return undefined;
   const has = detail.version === undefined ? 'offered without a version' : `offered as ${detail.version}`;
   return { name, code: 'version_unsatisfied', detail: `${has}, asked for ${range}` };
 }

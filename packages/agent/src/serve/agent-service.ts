@@ -112,7 +112,19 @@ class AgentService implements AgentServiceHandle {
       capabilities: agent.manifest.capabilities,
     });
     // The registry may come later; until then the agent serves and is not ready.
-    void this.#register(agent);
+    void this.#prepareAndRegister(agent);
+  }
+
+  /** Whoever finds the agent may expect work at its usual pace. */
+  async #prepareAndRegister(agent: Agent): Promise<void> {
+    for (const { capability, prepare } of this.#options.skills) {
+      try {
+        await prepare?.();
+      } catch (error) {
+        this.logger.warn(`${capability} could not be prepared; its first run will show why`, { error });
+      }
+    }
+    await this.#register(agent);
   }
 
   async #register(agent: Agent): Promise<void> {

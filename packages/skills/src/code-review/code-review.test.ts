@@ -34,6 +34,13 @@ export async function read(path) {
 `;
 
 describe('code_review', () => {
+  it('can be prepared, any number of times, and reviews as before', async () => {
+    const before = await review(GOOD);
+    await codeReview.prepare?.();
+    await codeReview.prepare?.();
+    expect(await review(GOOD)).toEqual(before);
+  });
+
   it('approves good code', async () => {
     expect(await review(GOOD)).toEqual({
       findings: [],

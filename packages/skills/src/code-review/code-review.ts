@@ -74,6 +74,13 @@ export function createCodeReview(options: CodeReviewOptions = {}): Skill {
       parameters,
     },
     input,
+    // Linter and parser are large: loaded with the first review, they would hold up everything else for half a second.
+    async prepare() {
+      const signal = AbortSignal.timeout(60_000);
+      for (const language of ['javascript', 'typescript'] as const) {
+        await lint('', { attempts: attemptsFor(language, undefined), signal, limitMs: 60_000, now });
+      }
+    },
     async run({ source, filename }, context) {
       const given = readParameters(parameters, context.parameters);
       const lowest = given.choice('severity', SEVERITIES);

@@ -9,7 +9,7 @@ describe('an outage', () => {
   });
 
   test.each([
-    ['the silence is short', 3_000, 10, 10, {}],
+    ['the silence is short', 2_000, 10, 10, {}],
     ['only half of the agents are concerned', 60_000, 5, 10, {}],
     ['nobody is concerned', 60_000, 0, 0, {}],
     ['they are fewer than the settings ask for', 60_000, 4, 4, { minAgents: 5 }],

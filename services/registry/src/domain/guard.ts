@@ -5,7 +5,10 @@
  */
 
 export interface GuardSettings {
-  /** Sweeps run every second; a longer silence than this is an outage. Default 3,000. */
+  /**
+   * Sweeps run every second; a longer silence than this is an outage. Default 2,000: less than what two missed renewals
+   * leave of a lease of 3 s, so that an outage that is not bridged cannot cost a lease.
+   */
   readonly awayThresholdMs: number;
   /** Only when more than this share of the known agents is concerned. Default 0.5. */
   readonly share: number;
@@ -13,7 +16,7 @@ export interface GuardSettings {
   readonly minAgents: number;
 }
 
-export const DEFAULT_GUARD: GuardSettings = { awayThresholdMs: 3_000, share: 0.5, minAgents: 1 };
+export const DEFAULT_GUARD: GuardSettings = { awayThresholdMs: 2_000, share: 0.5, minAgents: 1 };
 
 /** The last outage: `awayFromMs` is when deadlines were last looked at, `backAtMs` when they could be again. */
 export interface Outage {
