@@ -10,7 +10,7 @@ import { requestIdOf } from './call-context.js';
 import { Connections } from './connections.js';
 import { fromHttpLibrary, logFailure, sendProblem } from './problem-response.js';
 import type { HttpRoute } from './routes.js';
-import { mountRoutes, serveRoute } from './serve-route.js';
+import { CheckedInputs, mountRoutes, serveRoute } from './serve-route.js';
 
 export { sendAnswer } from './serve-route.js';
 
@@ -59,9 +59,12 @@ export function createHttpServer(options: HttpServerOptions): RunningHttpServer 
     requireHostHeader: false,
   });
   const connections = new Connections(server);
-  const fast = new Map(
-    options.routes.filter((route) => route.fast).map((route) => [`${route.method.toUpperCase()} ${route.path}`, route]),
-  );
+  const fast = new Map<string, FastRoute>();
+  for (const route of options.routes) {
+    if (route.fast !== true) continue;
+    const inputs = route.body === undefined ? new CheckedInputs() : undefined;
+    fast.set(`${route.method.toUpperCase()} ${route.path}`, { route, inputs });
+  }
   server.on('request', (request, response) => {
     connections.track(request, response);
     receive(request, response, app, fast, options);
@@ -108,11 +111,16 @@ function createApp(options: HttpServerOptions): Express {
   return app;
 }
 
+interface FastRoute {
+  readonly route: HttpRoute;
+  readonly inputs: CheckedInputs | undefined;
+}
+
 function receive(
   request: IncomingMessage,
   response: ServerResponse,
   app: Express,
-  fast: ReadonlyMap<string, HttpRoute>,
+  fast: ReadonlyMap<string, FastRoute>,
   options: HttpServerOptions,
 ): void {
   if (hasNoHost(request)) {
@@ -120,15 +128,19 @@ function receive(
     refuse(error, request, response, requestIdOf(request), options, 'unmatched');
     return;
   }
-  const route = fast.get(`${request.method ?? ''} ${pathOf(request)}`);
-  if (route === undefined) {
+  const found = fast.get(`${request.method ?? ''} ${pathOf(request)}`);
+  if (found === undefined) {
     app(request, response);
     return;
   }
+  const { route, inputs } = found;
   nameSpan(request.method ?? '', route.path);
-  const requestId = requestIdOf(request);
-  response.setHeader('X-Request-Id', requestId);
-  void serveRoute(route, request, response, options, { requestId, params: {}, body: undefined });
+  void serveRoute(route, request, response, options, {
+    requestId: requestIdOf(request),
+    params: {},
+    body: undefined,
+    inputs,
+  });
 }
 
 function pathOf(request: IncomingMessage): string {

@@ -55,6 +55,29 @@ export interface Arrived {
   readonly params: Readonly<Record<string, string>>;
   /** Undefined: not read yet. */
   readonly body: unknown;
+  /** For a route whose input is its URL alone: what was checked for the same URL before. */
+  readonly inputs?: CheckedInputs | undefined;
+}
+
+const MAX_REMEMBERED_INPUTS = 2_048;
+const MAX_REMEMBERED_URL_LENGTH = 512;
+
+/**
+ * Checked inputs by URL. Reading and checking a query costs as much as a quick operation, and pollers ask the same
+ * again and again. Operations do not change their input.
+ */
+export class CheckedInputs {
+  readonly #byUrl = new Map<string, unknown>();
+
+  get(url: string): unknown {
+    return this.#byUrl.get(url);
+  }
+
+  set(url: string, input: unknown): void {
+    if (url.length > MAX_REMEMBERED_URL_LENGTH) return;
+    if (this.#byUrl.size >= MAX_REMEMBERED_INPUTS) this.#byUrl.clear();
+    this.#byUrl.set(url, input);
+  }
 }
 
 /** Carries one request through its operation and answers it, whatever happens. Never rejects. */
@@ -63,21 +86,27 @@ export async function serveRoute(
   request: IncomingMessage,
   response: ServerResponse,
   options: ServeOptions,
-  { requestId, params, body }: Arrived,
+  { requestId, params, body, inputs }: Arrived,
 ): Promise<void> {
   const started = performance.now();
   let status = 500;
   try {
-    const input = route.input({
-      params,
-      query: queryOf(request.url ?? ''),
-      body: route.body === undefined ? undefined : (body ?? (await bodyOf(route, request, options))),
-    });
+    const url = request.url ?? '';
+    let input = inputs?.get(url);
+    if (input === undefined) {
+      const raw = route.input({
+        params,
+        query: queryOf(url),
+        body: route.body === undefined ? undefined : (body ?? (await bodyOf(route, request, options))),
+      });
+      input = validate<unknown>(route.operation.input, raw, route.fieldNames);
+      inputs?.set(url, input);
+    }
     const call = new HttpCall(request, response, requestId, options.deadlineMs ?? DEADLINE_MS);
-    const work: unknown = route.operation.handle(validate(route.operation.input, input, route.fieldNames), call);
+    const work: unknown = route.operation.handle(input, call);
     const output = (isPromiseLike(work) ? await call.within(work) : work) as never;
     const answer: HttpAnswer = route.answer?.(output) ?? { status: 200, body: output };
-    sendAnswer(response, answer);
+    sendAnswer(response, answer, requestId);
     status = answer.status;
   } catch (thrown) {
     const error = fromHttpLibrary(thrown, response.destroyed);
@@ -103,16 +132,17 @@ async function bodyOf(route: HttpRoute, request: IncomingMessage, options: Serve
 }
 
 /** Sends an answer in one piece; nothing is sent when it cannot be written as JSON. */
-export function sendAnswer(response: ServerResponse, answer: HttpAnswer): void {
+export function sendAnswer(response: ServerResponse, answer: HttpAnswer, requestId?: string): void {
   const text = typeof answer.body === 'object' ? JSON.stringify(answer.body) : answer.body;
-  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
-  response.statusCode = answer.status;
+  const headers: Record<string, string | number> = requestId === undefined ? {} : { 'X-Request-Id': requestId };
   if (text === undefined) {
+    response.writeHead(answer.status, { ...headers, ...answer.headers });
     response.end();
     return;
   }
-  if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json; charset=utf-8');
   const encoding = answer.encoding ?? 'utf8';
-  response.setHeader('Content-Length', Buffer.byteLength(text, encoding));
+  headers['Content-Type'] = 'application/json; charset=utf-8';
+  headers['Content-Length'] = Buffer.byteLength(text, encoding);
+  response.writeHead(answer.status, Object.assign(headers, answer.headers));
   response.end(text, encoding);
 }
