@@ -57,6 +57,23 @@ it('each transition is reported in order and repeated until it is taken', async 
   expect(sent).toHaveLength(3);
 });
 
+it('several agreements are reported at once, the transitions of one never', async () => {
+  const { reporter, sent, pass } = start();
+  for (const id of ['g1', 'g2', 'g3']) {
+    reporter.report(agreementOf({ agreement_id: id, version: 2 }));
+    reporter.report(agreementOf({ agreement_id: id, version: 3, state: 'ended' }));
+  }
+  await pass(1);
+  const told = sent.map(({ agreement }) => `${agreement.agreement_id} ${String(agreement.version)}`);
+  expect(told.sort()).toEqual(['g1 2', 'g1 3', 'g2 2', 'g2 3', 'g3 2', 'g3 3']);
+  for (const id of ['g1', 'g2', 'g3']) {
+    const versions = sent
+      .filter(({ agreement }) => agreement.agreement_id === id)
+      .map(({ agreement }) => agreement.version);
+    expect(versions).toEqual([2, 3]);
+  }
+});
+
 it('a refused report is left out and holds nothing up; one before the registration stands is not refused', async () => {
   const { reporter, sent, state, warnings, pass } = start();
   state.fails = new AppError('forbidden', 'not the owner');

@@ -16,6 +16,8 @@ export interface WitnessReporterOptions {
 }
 
 const BACKOFF = { baseMs: 200, capMs: 10_000 };
+/** One after the other, a busy responder would fall behind its own agreements. */
+const MAX_AT_ONCE = 8;
 
 /**
  * Tells the registry what became of the agreements kept here: each transition in order, repeated until it is taken.
@@ -69,18 +71,28 @@ export class WitnessReporter {
     const { signal } = this.#closing;
     let failures = 0;
     for (;;) {
-      const [agreement] = this.#queue.values();
-      if (agreement === undefined || signal.aborted) return;
-      if (await this.#send(agreement, signal)) {
-        failures = 0;
-        this.#queue.delete(keyOf(agreement));
-      } else {
+      const due = this.#due();
+      if (due.length === 0 || signal.aborted) return;
+      const taken = await Promise.all(due.map((agreement) => this.#send(agreement, signal)));
+      for (const [at, agreement] of due.entries()) if (taken[at] === true) this.#queue.delete(keyOf(agreement));
+      if (taken.every(Boolean)) failures = 0;
+      else {
         if (failures === 0)
           this.#options.logger.warn(`Agreements cannot be reported to ${this.#options.client.target}; asking again`);
         await wait(backoffMs(failures, { ...BACKOFF, random: this.#options.random }), signal);
         failures += 1;
       }
     }
+  }
+
+  /** The oldest transition of each of the agreements that have waited longest: within one agreement, order counts. */
+  #due(): readonly Agreement[] {
+    const due = new Map<string, Agreement>();
+    for (const agreement of this.#queue.values()) {
+      if (!due.has(agreement.agreement_id)) due.set(agreement.agreement_id, agreement);
+      if (due.size === MAX_AT_ONCE) break;
+    }
+    return [...due.values()];
   }
 
   /** False: to be repeated. */
