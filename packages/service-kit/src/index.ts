@@ -52,6 +52,7 @@ export {
   type StreamOperation,
 } from './operation.js';
 export { closeRedis, connectRedis, storeUnavailable, type ConnectRedisOptions } from './redis/connect-redis.js';
+export { sameSecret } from './security/same-secret.js';
 export { streamEvents, type SseEvent, type SseOptions } from './sse/sse-stream.js';
 export { pullItems, type PullEnd } from './streams/pull-items.js';
 export { withSignal } from './streams/with-signal.js';

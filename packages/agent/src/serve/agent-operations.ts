@@ -1,5 +1,4 @@
-import { AppError, operation, type CallContext } from '@parley/service-kit';
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { AppError, operation, sameSecret, type CallContext } from '@parley/service-kit';
 import type { Agent } from '../agent/agent.js';
 import {
   confirmAgreementRequest,
@@ -84,9 +83,3 @@ export function agentOperations({ agent, registryUrl, operatorToken }: AgentOper
 }
 
 export type AgentOperations = ReturnType<typeof agentOperations>;
-
-function sameSecret(given: string | undefined, expected: string): boolean {
-  if (given === undefined) return false;
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
-}

@@ -1,10 +1,10 @@
-import { agentId, manifestSchema, type Manifest as WireManifest } from '@parley/agent';
-import { AppError, operation, quoteList, type Logger, type Operation } from '@parley/service-kit';
-import { z } from 'zod';
+import { manifestSchema, type Manifest as WireManifest } from '@parley/agent';
+import { AppError, operation, quoteList, sameSecret, type Logger, type Operation } from '@parley/service-kit';
 import type { Manifest } from '../domain/types.js';
 import type { RegistryCore } from '../replica/core-types.js';
 import { leaseJson, type LeaseJson } from './present.js';
-import { hashToken, newToken, ownTokenOf, requireBearer, sameToken } from './tokens.js';
+import { agentIdInput } from './schemas.js';
+import { hashToken, newToken, ownTokenOf, requireBearer } from './tokens.js';
 
 export interface RegistrationDeps {
   readonly core: RegistryCore;
@@ -25,7 +25,7 @@ export interface RegisterOutput {
 
 export function registerOperation(deps: RegistrationDeps): Operation<WireManifest, RegisterOutput> {
   return operation(manifestSchema, async (wire, call) => {
-    if (deps.joinToken !== undefined && !sameToken(call.header('parley-join-token'), deps.joinToken)) {
+    if (deps.joinToken !== undefined && !sameSecret(call.header('parley-join-token'), deps.joinToken)) {
       throw new AppError('forbidden', 'Registering needs the join token, as the header Parley-Join-Token.', {
         code: 'join_token_required',
       });
@@ -79,10 +79,8 @@ function toDomain(wire: WireManifest): Manifest {
   };
 }
 
-const ownInput = z.strictObject({ agent_id: agentId });
-
 export function renewOperation(deps: RegistrationDeps): Operation<{ agent_id: string }, { lease: LeaseJson }> {
-  return operation(ownInput, async ({ agent_id: id }, call) => {
+  return operation(agentIdInput, async ({ agent_id: id }, call) => {
     const lease = await deps.core.renew(id, hashToken(requireBearer(call)));
     deps.onRenewed?.();
     return { lease: leaseJson(lease) };
@@ -90,9 +88,9 @@ export function renewOperation(deps: RegistrationDeps): Operation<{ agent_id: st
 }
 
 export function deregisterOperation(deps: RegistrationDeps): Operation<{ agent_id: string }, object> {
-  return operation(ownInput, async ({ agent_id: id }, call) => {
+  return operation(agentIdInput, async ({ agent_id: id }, call) => {
     const token = requireBearer(call);
-    const operator = deps.operatorToken !== undefined && sameToken(token, deps.operatorToken);
+    const operator = deps.operatorToken !== undefined && sameSecret(token, deps.operatorToken);
     await deps.core.deregister(id, operator ? { operator: true } : { tokenHash: hashToken(token) });
     deps.logger.step('deregister', `Deregister ${id} -> OK`, { agent_id: id, by: operator ? 'operator' : 'owner' });
     return {};

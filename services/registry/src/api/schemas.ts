@@ -1,4 +1,4 @@
-import { agentId, capabilityRequirement, plainText, safeKey } from '@parley/agent';
+import { agentId, plainText, requirementText, safeKey } from '@parley/agent';
 import { z } from 'zod';
 
 export const MAX_PAGE = 1_000;
@@ -23,12 +23,6 @@ export const labelSelector = z
   .default({});
 
 export const excludeList = z.array(agentId).max(1_000, 'at most 1,000 ids').default([]);
-
-/** Kept as text: the catalogue has its own reading of it; here it is only checked. */
-const requirementText = z.string().superRefine((text, context) => {
-  const checked = capabilityRequirement.safeParse(text);
-  if (!checked.success) context.addIssue({ code: 'custom', message: checked.error.issues[0]?.message ?? 'not valid' });
-});
 
 export const discoverInput = z.strictObject({
   required_capabilities: z
