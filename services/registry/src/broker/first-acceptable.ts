@@ -38,8 +38,6 @@ export async function firstAcceptable(options: FirstAcceptableOptions): Promise<
     pending.delete(settled.candidate);
     attempts.push(settled);
     if (settled.outcome === 'accepted' || options.satisfies(settled)) winner = settled;
-    // Answers that came in the same moment are taken before anybody else is asked.
-    else if (pending.size > 0 && next === undefined) continue;
   }
   stop.abort();
   for (const attempt of await Promise.all(pending.values())) attempts.push(attempt);
