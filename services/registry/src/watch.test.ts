@@ -136,6 +136,25 @@ describe('watching the registry', () => {
     rpc.close();
   });
 
+  it('gives a large snapshot in pieces, of which only the last can be resumed from', async () => {
+    for (let i = 0; i < 205; i += 1) await register(`piece-${String(i).padStart(3, '0')}`);
+    const response = await fetch(`${registry.httpUrl}/watch`);
+    const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!text.includes('"complete":true')) text += (await reader.read()).value ?? '';
+    await reader.cancel();
+    const blocks = text.split('\n\n').filter((block) => block.startsWith('event: snapshot'));
+    expect(blocks.map((block) => /^id: /m.test(block))).toEqual([false, false, true]);
+    const agents = blocks.flatMap((block) => {
+      const { agents: piece } = JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '') as {
+        agents: { agent_id: string }[];
+      };
+      return piece.map(({ agent_id: id }) => id).filter((id) => id.startsWith('piece-'));
+    });
+    expect(new Set(agents).size).toBe(205);
+    for (let i = 0; i < 205; i += 1) await deregister(`piece-${String(i).padStart(3, '0')}`);
+  });
+
   it('resumes after a revision: nothing lost, nothing twice', async () => {
     const first = await overSse(registry);
     const [snapshot] = await first.take(1);

@@ -1,4 +1,5 @@
 import { AppError, type CallContext, type StreamOperation } from '@parley/service-kit';
+import type { AgentEntry } from '../domain/agent-entry.js';
 import { isoTime } from '../domain/iso-time.js';
 import type { RegistryCore, RegistryEvent, ResyncEvent } from '../replica/core-types.js';
 import { eventJson } from './present.js';
@@ -27,6 +28,13 @@ export interface WatchOperation extends StreamOperation<WatchInput, WatchItem> {
 }
 
 const SNAPSHOT_PIECE = 100;
+
+/** Who lived at a revision. Texts are made when they are read: a hundred thousand of them would be 50 MB a reader. */
+interface Snapshot {
+  readonly revision: number;
+  readonly head: string;
+  readonly agents: readonly AgentEntry[];
+}
 
 /** A snapshot in pieces (or the events missed since a revision), then every change in order: nothing lost, nothing twice. */
 export function watchOperation(deps: WatchDeps): WatchOperation {
@@ -59,6 +67,9 @@ class Watch {
   #overflowed = false;
   #wake: (() => void) | undefined;
   readonly #first: readonly WatchItem[];
+  #snapshot: Snapshot | undefined;
+  /** What the last snapshot has in it is not told again. */
+  #toldTo = 0;
   readonly #unsubscribe: () => void;
 
   /** Subscribes and takes the start in one tick, so that no event falls between. Fails before anything is streamed. */
@@ -74,19 +85,13 @@ class Watch {
   }
 
   #start(afterRevision: number | undefined): readonly WatchItem[] {
-    if (afterRevision === undefined) return [...this.#snapshot()];
-    const missed = this.#core.changesAfter(afterRevision);
-    if (missed !== 'too_old') return missed.filter((event) => this.#concerns(event)).map(item);
-    const resync = {
-      type: 'resync',
-      revision: this.#core.agents().revision,
-      at: isoTime(this.#core.nowMs()),
-      reason: 'too_old',
-    };
-    return [
-      { type: 'resync', revision: resync.revision, json: JSON.stringify(resync), resumable: false },
-      ...this.#snapshot(),
-    ];
+    const missed = afterRevision === undefined ? undefined : this.#core.changesAfter(afterRevision);
+    if (missed !== undefined && missed !== 'too_old') return missed.filter((event) => this.#concerns(event)).map(item);
+    this.#snapshot = this.#take();
+    if (missed === undefined) return [];
+    const { revision } = this.#snapshot;
+    const resync = { type: 'resync', revision, at: isoTime(this.#core.nowMs()), reason: 'too_old' };
+    return [{ type: 'resync', revision, json: JSON.stringify(resync), resumable: false }];
   }
 
   #push(event: RegistryEvent | ResyncEvent): void {
@@ -103,29 +108,27 @@ class Watch {
     return this.#only.has(terms.initiator) || this.#only.has(terms.responder);
   }
 
-  *#snapshot(): Generator<WatchItem> {
+  /** In one tick: the index goes on changing while the pieces are read. */
+  #take(): Snapshot {
     const { revision, agents } = this.#core.agents();
-    const head = `{"type":"snapshot","revision":${String(revision)},"at":"${isoTime(this.#core.nowMs())}"`;
-    let piece: string[] = [];
-    for (const agent of agents) {
-      if (this.#only?.has(agent.agentId) === false) continue;
-      if (piece.length === SNAPSHOT_PIECE) {
-        yield {
-          type: 'snapshot',
-          revision,
-          json: `${head},"agents":[${piece.join(',')}],"complete":false}`,
-          resumable: false,
-        };
-        piece = [];
-      }
-      piece.push(agent.render());
-    }
-    yield {
-      type: 'snapshot',
+    const only = this.#only;
+    return {
       revision,
-      json: `${head},"agents":[${piece.join(',')}],"complete":true}`,
-      resumable: true,
+      head: `{"type":"snapshot","revision":${String(revision)},"at":"${isoTime(this.#core.nowMs())}"`,
+      agents: only === undefined ? [...agents] : [...agents].filter(({ agentId }) => only.has(agentId)),
     };
+  }
+
+  *#pieces({ revision, head, agents }: Snapshot): Generator<WatchItem> {
+    this.#toldTo = revision;
+    let at = 0;
+    do {
+      const piece = agents.slice(at, at + SNAPSHOT_PIECE).map((agent) => agent.render());
+      at += SNAPSHOT_PIECE;
+      const complete = at >= agents.length;
+      const json = `${head},"agents":[${piece.join(',')}],"complete":${String(complete)}}`;
+      yield { type: 'snapshot', revision, json, resumable: complete };
+    } while (at < agents.length);
   }
 
   async *run(onEnd: () => void): AsyncGenerator<WatchItem> {
@@ -133,13 +136,17 @@ class Watch {
     this.#signal.addEventListener('abort', wake);
     try {
       yield* this.#first;
+      if (this.#snapshot !== undefined) yield* this.#pieces(this.#snapshot);
+      this.#snapshot = undefined;
       while (!this.#signal.aborted) {
         if (this.#queue.length === 0 && !this.#overflowed) await this.#wait();
         const events = this.#queue;
         this.#queue = [];
         for (const event of events) {
-          yield item(event);
-          if (event.type === 'resync') yield* this.#snapshot();
+          if (event.type === 'resync') {
+            yield item(event);
+            yield* this.#pieces(this.#take());
+          } else if (event.revision > this.#toldTo) yield item(event);
         }
         if (this.#overflowed) {
           throw new AppError('too_many_requests', 'The reader is too slow for the events; resume or start anew.', {
