@@ -31,7 +31,7 @@ async function register(agentId: string): Promise<void> {
 describe('a reader that is slower than the events', () => {
   it('gets what was kept for it, is then cut with an error, and gives its place back', async () => {
     const watch = watchOperation({ core, maxWatchers: 1, maxQueuedEvents: 3 });
-    const items = (await watch.handle({ agent_ids: [] }, call()))[Symbol.asyncIterator]() as AsyncIterator<WatchItem>;
+    const items = (await watch.handle({ agent_ids: [] }, call()))[Symbol.asyncIterator]();
     expect((await items.next()).value).toMatchObject({ type: 'snapshot' });
     for (let i = 0; i < 5; i += 1) await register(`a${String(i)}`);
     for (let i = 0; i < 3; i += 1) expect((await items.next()).value).toMatchObject({ type: 'registered' });
@@ -55,7 +55,7 @@ describe('a watch', () => {
   it('tells nothing twice that the snapshot has in it', async () => {
     const watch = watchOperation({ core, maxWatchers: 1 });
     await register('before');
-    const items = (await watch.handle({ agent_ids: [] }, call()))[Symbol.asyncIterator]() as AsyncIterator<WatchItem>;
+    const items = (await watch.handle({ agent_ids: [] }, call()))[Symbol.asyncIterator]();
     await register('after');
     const [snapshot, event] = [await items.next(), await items.next()] as { value: WatchItem }[];
     expect(JSON.parse(snapshot?.value.json ?? '')).toMatchObject({ agents: [{ agent_id: 'before' }], complete: true });
