@@ -138,6 +138,8 @@ describe('three replicas on one Redis', () => {
     await register(at(1).url, { agent_id: 'agent-stays', capabilities: ['stays'], ttl_seconds: 30 });
     const watch = await watchEvents(at(0).url);
     const broken = await watchEvents(at(1).url);
+    // It has something to resume from only once it has heard something.
+    await broken.waitFor(({ type }) => type === 'snapshot');
     at(1).kill('SIGKILL');
     expect(await broken.ended).toBe('broken');
     for (const index of [0, 2]) {
