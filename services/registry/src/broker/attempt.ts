@@ -31,19 +31,23 @@ export interface AskOptions {
   readonly signal: AbortSignal;
 }
 
+/** What goes to a candidate, a proposal or a withdrawal, and its checked answer. @throws AppError as the peer client does. */
+export async function postNegotiation(
+  peer: PeerHttp,
+  candidate: Candidate,
+  body: object,
+  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<NegotiationResponse> {
+  const url = `${candidate.endpoint.replace(/\/+$/, '')}/negotiate`;
+  return (await peer.request({ method: 'POST', url, body, schema: negotiationResponse, signal, timeoutMs })).body;
+}
+
 /** Never rejects. */
 export async function askCandidate(options: AskOptions): Promise<Attempt> {
   const { candidate } = options;
   const started = performance.now();
   try {
-    const { body } = await options.peer.request({
-      method: 'POST',
-      url: `${candidate.endpoint.replace(/\/+$/, '')}/negotiate`,
-      body: options.proposal,
-      schema: negotiationResponse,
-      signal: options.signal,
-      timeoutMs: options.timeoutMs,
-    });
+    const body = await postNegotiation(options.peer, candidate, options.proposal, options);
     const durationMs = performance.now() - started;
     if (body.session_id !== options.sessionId) {
       return { candidate, outcome: 'invalid_answer', durationMs, reason: 'the answer names another session' };

@@ -1,8 +1,7 @@
-import { negotiationResponse, type NegotiationResponse, type PeerHttp } from '@parley/agent';
+import type { NegotiationResponse, PeerHttp } from '@parley/agent';
 import { AppError, operation, type CallContext, type Logger, type Operation } from '@parley/service-kit';
-import { z } from 'zod';
 import type { RegistryCore } from '../replica/core-types.js';
-import { askCandidate, type Attempt } from './attempt.js';
+import { askCandidate, postNegotiation, type Attempt } from './attempt.js';
 import { brokerInput, proposalFor, type BrokerInput } from './broker-input.js';
 import { findCandidates, type Candidate } from './candidates.js';
 import { firstAcceptable } from './first-acceptable.js';
@@ -164,14 +163,8 @@ function attemptJson(attempt: Attempt): AttemptJson {
 /** Tells a candidate that was asked in vain; if it never hears of it, its offer or pending agreement ends by itself. */
 async function withdraw(deps: BrokerDeps, input: BrokerInput, candidate: Candidate): Promise<void> {
   try {
-    await deps.peer.request({
-      method: 'POST',
-      url: `${candidate.endpoint.replace(/\/+$/, '')}/negotiate`,
-      body: { session_id: input.session_id, agent_id: input.agent_id, action: 'withdraw', via: 'registry' },
-      schema: z.unknown().pipe(negotiationResponse),
-      signal: AbortSignal.timeout(2_000),
-      timeoutMs: 1_000,
-    });
+    const withdrawal = { session_id: input.session_id, agent_id: input.agent_id, action: 'withdraw', via: 'registry' };
+    await postNegotiation(deps.peer, candidate, withdrawal, { signal: AbortSignal.timeout(2_000), timeoutMs: 1_000 });
   } catch (error) {
     deps.logger.debug('a withdrawal was not heard', {
       agent_id: candidate.agentId,
