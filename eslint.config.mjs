@@ -7,7 +7,9 @@ const ROOMS = {
   proto: { pattern: 'proto', imports: [] },
   'service-kit': { pattern: 'packages/service-kit', imports: ['proto'] },
   agent: { pattern: 'packages/agent', imports: ['proto', 'service-kit'] },
-  skills: { pattern: 'packages/skills', imports: ['proto', 'service-kit', 'agent'] },
+  harness: { pattern: 'packages/harness', imports: [] },
+  skills: { pattern: 'packages/skills', imports: ['proto', 'service-kit', 'agent', 'harness'] },
+  cli: { pattern: 'packages/cli', imports: ['harness'] },
   testkit: { pattern: 'packages/testkit', imports: ['proto', 'service-kit'] },
 };
 
@@ -35,7 +37,7 @@ const policies = [
   })),
   {
     from: { element: { type: 'service' } },
-    allow: { to: { element: { type: ['proto', 'service-kit', 'agent', 'skills'] } } },
+    allow: { to: { element: { type: ['proto', 'service-kit', 'agent', 'harness', 'skills'] } } },
   },
   {
     from: { element: { type: 'service' } },
