@@ -1,0 +1,16 @@
+export { type DefinedTool, defineTool, type JsonToolSpec, type ZodToolSpec } from './define-tool.js';
+export { MethodToolHandler } from './method-tool-handler.js';
+export { normalizeToolDefinition } from './normalize-tool-definition.js';
+export { type OpenAiTool, toOpenAiTool } from './open-ai-tool.js';
+export { resultText } from './result-text.js';
+export { StepOutcome } from './step-outcome.js';
+export type { ToolDefinition } from './tool-definition.js';
+export { ToolDefinitionError } from './tool-definition-error.js';
+export { type ToolGroupHooks, toolHandler } from './tool-group.js';
+export type { TaskContext, ToolCallContext, ToolHandler, ToolMiddleware, ToolNext } from './tool-handler.js';
+export { DEFAULT_MAX_RESULT_BYTES } from './tool-limits.js';
+export type { ToolProgressReporter, ToolProgressUpdate } from './tool-progress.js';
+export { ToolRuntime, type ToolRuntimeOptions } from './tool-runtime.js';
+export { ToolRuntimeError, type ToolRuntimeErrorCode } from './tool-runtime-error.js';
+export type { ToolStopReason, ToolTurn, ToolTurnOutcome } from './tool-turn.js';
+export { withUniqueCallIds } from './unique-call-ids.js';
