@@ -1,0 +1,11 @@
+export { loadMcpConfig, parseMcpConfig } from './mcp-config.js';
+export type { McpConfig, McpHttpServerConfig, McpServerConfig, McpStdioServerConfig } from './mcp-config.js';
+export type { McpReconnectPolicy } from './mcp-connection.js';
+export { McpConfigError, McpServerLostError, McpTimeoutError } from './mcp-errors.js';
+export type { McpDelivery } from './mcp-errors.js';
+export { McpServerManager } from './mcp-server-manager.js';
+export type { McpManagerCallOptions, McpServerManagerOptions, McpServiceStatus } from './mcp-server-manager.js';
+export { McpToolHandler } from './mcp-tool-handler.js';
+export type { McpToolHandlerOptions } from './mcp-tool-handler.js';
+export type { McpToolResult } from './tool-result-text.js';
+export type { McpTool } from './tool-offers.js';
