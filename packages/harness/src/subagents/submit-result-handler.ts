@@ -1,0 +1,67 @@
+import { messageOf } from '../errors.js';
+import type { JsonObject, JsonValue } from '../json.js';
+import { normalizeToolDefinition } from '../tools/normalize-tool-definition.js';
+import { StepOutcome } from '../tools/step-outcome.js';
+import type { ToolDefinition } from '../tools/tool-definition.js';
+import type { ToolCallContext, ToolHandler } from '../tools/tool-handler.js';
+import { argumentErrors, invalidArgumentsResult } from '../validation/argument-errors.js';
+import { SchemaCompiler, type ArgumentCheck } from '../validation/schema-compiler.js';
+import { SubagentStartError } from './subagent-errors.js';
+
+const NAME = 'submit_result';
+const MAX_ERRORS = 8;
+/** Where a result is put whose schema is not that of an object: arguments of a tool always are one. */
+const WRAPPED = 'result';
+
+/** The tool with which a child ends its run and hands in a result that fits a schema. */
+export class SubmitResultHandler implements ToolHandler {
+  readonly tools: readonly ToolDefinition[];
+  readonly #check: ArgumentCheck;
+  readonly #wrapped: boolean;
+  #submitted: { readonly value: JsonValue } | undefined;
+
+  /** @throws SubagentStartError for a schema that cannot be used. */
+  constructor(outputSchema: JsonObject) {
+    this.#wrapped = outputSchema['type'] !== 'object';
+    const parameters = this.#wrapped ? wrapped(outputSchema) : outputSchema;
+    try {
+      this.#check = new SchemaCompiler().compile(NAME, parameters);
+    } catch (error) {
+      throw new SubagentStartError('subagent_schema_invalid', messageOf(error), { cause: error });
+    }
+    const description = 'Hands in the result of the task and ends it. Call it once, when the work is done.';
+    this.tools = [normalizeToolDefinition({ name: NAME, description, parameters })];
+  }
+
+  /** What was handed in; undefined if nothing was. */
+  get submitted(): { readonly value: JsonValue } | undefined {
+    return this.#submitted;
+  }
+
+  call(context: ToolCallContext): Promise<StepOutcome> {
+    return Promise.resolve(this.#accept(context.arguments));
+  }
+
+  #accept(args: JsonObject): StepOutcome {
+    const found = this.#check(args);
+    if (found.length > 0) return new StepOutcome(invalidArgumentsResult(NAME, argumentErrors(found, MAX_ERRORS)));
+    const value = this.#wrapped ? args[WRAPPED] : args;
+    // A second call of the same message does not replace what ended the run.
+    this.#submitted ??= { value: value ?? null };
+    return new StepOutcome(this.#submitted.value, { control: 'complete' });
+  }
+}
+
+/** References inside of the schema start at its root, so definitions stay there. */
+function wrapped(schema: JsonObject): JsonObject {
+  const { $schema, $defs, definitions, ...rest } = schema;
+  return {
+    ...($schema === undefined ? {} : { $schema }),
+    ...($defs === undefined ? {} : { $defs }),
+    ...(definitions === undefined ? {} : { definitions }),
+    type: 'object',
+    properties: { [WRAPPED]: rest },
+    required: [WRAPPED],
+    additionalProperties: false,
+  };
+}
