@@ -1,0 +1,177 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { type Allowance, ALLOWANCES } from './agent/approvals.js';
+import type { RunSettings, SessionChoice } from './run-settings.js';
+import { UsageError } from './usage-error.js';
+
+export interface ParseOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** True if input and output are a terminal that can be drawn on. */
+  readonly isInteractive: boolean;
+  readonly version: string;
+}
+
+/** What the command line asks for. */
+export type ParsedArguments =
+  | { readonly type: 'run'; readonly settings: RunSettings }
+  /** Help or a version: nothing to do but to show it. */
+  | { readonly type: 'text'; readonly text: string };
+
+const DEFAULT_MAX_STEPS = 50;
+const DEFAULT_CONTEXT_TOKENS = 128_000;
+const SESSION_ID = /^[A-Za-z0-9._-]{1,64}$/u;
+
+const HELP_END = `
+Environment: OPENAI_API_KEY, OPENAI_MODEL, OPENAI_BASE_URL and others of the model; PARLEY_HOME (default ~/.parley);
+NO_COLOR. Without a key the offline model answers.
+
+Exit codes of --print: 0 completed, 1 failed, 130 stopped; 2 for options that cannot be.`;
+
+/** @throws UsageError with one line for whoever typed it. */
+export function parseArguments(argv: readonly string[], options: ParseOptions): ParsedArguments {
+  const written: string[] = [];
+  let settings: RunSettings | undefined;
+  const program = new Command('parley')
+    .description('Agents in the terminal')
+    .version(options.version, '-V, --version', 'show the version')
+    .helpCommand(false)
+    .configureOutput({ writeOut: (text) => written.push(text), writeErr: () => undefined })
+    .exitOverride();
+  const run = runCommand().action((words: string[], given: GivenOptions) => {
+    settings = toSettings(words, given, options);
+  });
+  run.copyInheritedSettings(program);
+  program.addCommand(run);
+  try {
+    program.parse(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { type: 'text', text: written.join('') };
+    if (error.code === 'commander.help') return { type: 'text', text: program.helpInformation() };
+    throw new UsageError(error.message.replace(/^error: /u, '').replace(/\s*\n\s*/gu, ' '), { cause: error });
+  }
+  return settings === undefined ? { type: 'text', text: program.helpInformation() } : { type: 'run', settings };
+}
+
+interface GivenOptions {
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly offline?: true;
+  readonly systemPrompt?: string;
+  readonly cwd?: string;
+  readonly session?: string;
+  readonly resume?: string | true | undefined;
+  readonly fork?: string;
+  readonly sessions?: true;
+  readonly sessionsDir?: string;
+  readonly allow?: readonly Allowance[];
+  readonly yes?: true;
+  readonly maxSteps?: number;
+  readonly maxTokens?: number;
+  readonly contextTokens?: number;
+  readonly skills?: string;
+  readonly mcp?: string;
+  readonly print?: true;
+  readonly json?: true;
+}
+
+function runCommand(): Command {
+  return new Command('run')
+    .description('Work on a task, or talk with an agent about several')
+    .argument('[task...]', 'what to do; `-` stands for the standard input')
+    .option('-m, --model <name>', 'model (OPENAI_MODEL)')
+    .option('--base-url <url>', 'server that speaks chat completions (OPENAI_BASE_URL)')
+    .addOption(new Option('--offline', 'the built-in model, no network').conflicts(['model', 'baseUrl']))
+    .option('--system-prompt <text>', 'replaces the built-in one')
+    .option('-C, --cwd <dir>', 'folder in which files and commands are (default: where you are)')
+    .addOption(new Option('--session <id>', 'a session by its id, new or not').conflicts(['resume', 'fork']))
+    .addOption(new Option('-r, --resume [id]', 'go on with a session; the latest without an id').conflicts('fork'))
+    .option('--fork <id>', 'go on in a copy of a session')
+    .option('--sessions', 'list the stored sessions')
+    .option('--sessions-dir <dir>', 'where they are (default: PARLEY_HOME/sessions)')
+    .option('--allow <what>', 'runs without asking: read, write, shell, all or none (default: read)', allowances)
+    .option('-y, --yes', 'the same as --allow all')
+    .option('--max-steps <n>', `requests to the model per task (default: ${DEFAULT_MAX_STEPS})`, wholeNumber)
+    .option('--max-tokens <n>', 'tokens per task (default: no limit)', wholeNumber)
+    .option('--context-tokens <n>', `the model's window (default: ${DEFAULT_CONTEXT_TOKENS})`, wholeNumber)
+    .option('--skills <dir>', 'folder whose children hold a SKILL.md')
+    .option('--mcp <file>', 'file that names MCP servers')
+    .option('-p, --print', 'work on the task, print the answer, leave')
+    .option('--json', 'as --print, but prints every event as a line of JSON')
+    .addHelpText('after', HELP_END);
+}
+
+function toSettings(words: readonly string[], given: GivenOptions, options: ParseOptions): RunSettings {
+  const inFolder = (path: string): string => resolve(options.cwd, path);
+  const home = set(options.env['PARLEY_HOME']) ?? join(homedir(), '.parley');
+  return {
+    agent: {
+      isOffline: given.offline === true,
+      model: given.model,
+      baseUrl: given.baseUrl,
+      contextTokens: given.contextTokens ?? DEFAULT_CONTEXT_TOKENS,
+      cwd: inFolder(given.cwd ?? '.'),
+      systemPrompt: given.systemPrompt,
+      skillsDir: given.skills === undefined ? undefined : inFolder(given.skills),
+      mcpFile: given.mcp === undefined ? undefined : inFolder(given.mcp),
+      allowed: new Set(given.yes === true ? (['all'] as const) : (given.allow ?? (['read'] as const))),
+      maxSteps: given.maxSteps ?? DEFAULT_MAX_STEPS,
+      maxTokens: given.maxTokens,
+    },
+    session: chooseSession(given),
+    sessionsDir: inFolder(given.sessionsDir ?? join(home, 'sessions')),
+    mode: chooseMode(given, options),
+    task: set([...misplaced(given), ...words].filter((word) => word !== '-').join(' ')),
+    readsInput: words.includes('-'),
+  };
+}
+
+function chooseSession({ session, resume, fork }: GivenOptions): SessionChoice {
+  if (fork !== undefined) return { type: 'fork', ref: fork };
+  if (resume === true || misplaced({ resume }).length > 0) return { type: 'latest' };
+  if (resume !== undefined) return { type: 'resume', ref: resume };
+  if (session === undefined) return { type: 'new' };
+  if (!SESSION_ID.test(session)) {
+    throw new UsageError('--session takes 1 to 64 letters, digits, dots, dashes or underscores');
+  }
+  return { type: 'new', id: session };
+}
+
+/** `--resume "go on with it"`: no id has blanks, so that is the task, and the latest session is meant. */
+function misplaced({ resume }: Pick<GivenOptions, 'resume'>): string[] {
+  return typeof resume === 'string' && /\s/u.test(resume) ? [resume] : [];
+}
+
+function chooseMode(given: GivenOptions, { isInteractive }: ParseOptions): RunSettings['mode'] {
+  if (given.sessions === true) return 'list-sessions';
+  if (given.json === true) return 'json';
+  return given.print === true || !isInteractive ? 'print' : 'interactive';
+}
+
+/** `read,write` and several `--allow` add up. */
+function allowances(value: string, before: readonly Allowance[] = []): Allowance[] {
+  const words = value.split(',').map((word) => word.trim());
+  if (words.length === 1 && words[0] === 'none') return [...before];
+  return [
+    ...before,
+    ...words.map((word) => {
+      const found = ALLOWANCES.find((one) => one === word);
+      if (found === undefined) throw new InvalidArgumentError(`It takes ${ALLOWANCES.join(', ')} or none.`);
+      return found;
+    }),
+  ];
+}
+
+function wholeNumber(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/u.test(value) || !Number.isSafeInteger(number) || number < 1) {
+    throw new InvalidArgumentError('It takes a whole number from 1.');
+  }
+  return number;
+}
+
+function set(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === '' ? undefined : value;
+}
