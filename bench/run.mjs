@@ -1,11 +1,13 @@
 // `npm run bench -- registry [--sizes 1000,10000,100000] [--seconds 3] [--repeat 3] [--peer FOLDER]`
+// `npm run bench -- harness [--repeat 3] [--peer FOLDER]`
+import { bench as harness } from './harness.mjs';
 import { run as registry } from './registry.mjs';
 
-const BENCHES = { registry };
+const BENCHES = { registry, harness };
 const [name, ...rest] = process.argv.slice(2);
 const bench = BENCHES[name ?? 'registry'];
 if (bench === undefined) {
-  console.error(`There is no benchmark called ${name}. There is: ${Object.keys(BENCHES).join(', ')}.`);
+  console.error(`There is no benchmark called ${name}. There are ${Object.keys(BENCHES).join(' and ')}.`);
   process.exit(2);
 }
 await bench(rest);
