@@ -1,6 +1,6 @@
 import { agentEnv, createAgentService, readAgentConfig, type AgentDefaults } from '@parley/agent';
 import { silentLogger, type RunnableService } from '@parley/service-kit';
-import { skillsByName } from '@parley/skills';
+import { readWorkConfig, skillsByName, workEnv } from '@parley/skills';
 import type { z } from 'zod';
 import { DEFAULTS as AGENT_A } from '../../services/agent-a/src/app.js';
 import { createAgentApp, DEFAULTS as AGENT_B } from '../../services/agent-b/src/app.js';
@@ -62,6 +62,7 @@ function boundCases(rows: readonly TableRow[]): [variable: string, value: string
 describe('the environment in operations.md', () => {
   const registryRows = table(OPERATIONS, 'registry');
   const agentRows = table(OPERATIONS, 'agent-a, agent-b');
+  const workRows = table(OPERATIONS, 'agent-a, agent-b: how they work');
 
   it('is that of the registry', () => {
     expect(printed(registryRows)).toEqual(described(registryEnv.shape));
@@ -72,6 +73,15 @@ describe('the environment in operations.md', () => {
     ['agent-b', AGENT_B, 1],
   ])('is that of %s', (_name, defaults, which) => {
     expect(printed(agentRows, which)).toEqual(described(agentEnv(defaults).shape));
+  });
+
+  it('is that of the work of an agent', () => {
+    expect(printed(workRows)).toEqual(described(workEnv.shape));
+  });
+
+  it.each(boundCases(workRows))('says of the work of an agent whether %s may be %s', (variable, value, allowed) => {
+    const shape: Shape = workEnv.shape;
+    expect(shape[variable]?.safeParse(value).success).toBe(allowed);
   });
 
   it.each(boundCases(registryRows))('says of the registry whether %s may be %s', (variable, value, allowed) => {
@@ -117,7 +127,7 @@ describe('the metrics in operations.md', () => {
   });
 
   it('are those that an agent serves', async () => {
-    const service = createAgentApp(agentConfig(AGENT_B), silentLogger);
+    const service = createAgentApp(agentConfig(AGENT_B), readWorkConfig({}), silentLogger);
     await service.start();
     try {
       const served = await servedMetrics(`http://127.0.0.1:${String(service.httpPort)}`);

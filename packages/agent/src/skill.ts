@@ -28,6 +28,8 @@ export interface SkillContext {
   readonly parameters: Readonly<Record<string, Scalar>>;
   /** Work ends soon after it is aborted. */
   readonly signal: AbortSignal;
+  /** What the work belongs to: for a call, its agreement and call id. Absent: to nothing else. */
+  readonly contextId?: string;
 }
 
 /**

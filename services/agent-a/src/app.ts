@@ -1,6 +1,6 @@
 import { createAgentService, type AgentConfig, type AgentDefaults, type AgentServiceHandle } from '@parley/agent';
 import type { Logger } from '@parley/service-kit';
-import { skillsByName } from '@parley/skills';
+import { createWork, skillsByName, type WorkConfig } from '@parley/skills';
 
 export const DEFAULTS: AgentDefaults = {
   agentId: 'agent_A',
@@ -10,6 +10,11 @@ export const DEFAULTS: AgentDefaults = {
 };
 
 /** Agent A translates and summarizes. */
-export function createAgentApp(config: AgentConfig, logger: Logger): AgentServiceHandle {
-  return createAgentService({ config, logger, skills: skillsByName(['translate', 'summarize']) });
+export function createAgentApp(config: AgentConfig, work: WorkConfig, logger: Logger): AgentServiceHandle {
+  const skills = createWork(skillsByName(['translate', 'summarize']), {
+    agentId: config.AGENT_ID,
+    config: work,
+    logger,
+  });
+  return createAgentService({ config, logger, skills });
 }

@@ -139,7 +139,8 @@ export class CallRunner {
     const input: unknown = validate(skill.input, request.input);
     const limit = deadline(this.#options.settings.callDeadlineMs, this.#stopping.signal);
     try {
-      const work = Promise.resolve(skill.run(input, { parameters: applied, signal: limit.signal }));
+      const contextId = `${request.agreement_id}/${request.call_id}`;
+      const work = Promise.resolve(skill.run(input, { parameters: applied, signal: limit.signal, contextId }));
       const output = await orAborted(work, limit.signal, () => tooLate(limit.expired(), limit.signal));
       return {
         call_id: request.call_id,

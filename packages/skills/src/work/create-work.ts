@@ -1,0 +1,65 @@
+import type { Skill } from '@parley/agent';
+import { JsonlSessionStorage, modelFromEnv, OpenTelemetryObserver, type ModelAdapter } from '@parley/harness';
+import type { Logger } from '@parley/service-kit';
+import { pruneJournals } from './prune-journals.js';
+import { workByHarness, type WorkOptions } from './work-by-harness.js';
+import type { WorkConfig } from './work-env.js';
+
+export interface CreateWorkOptions {
+  readonly agentId: string;
+  readonly config: WorkConfig;
+  readonly logger: Logger;
+  /** Default: the one that the configuration describes. */
+  readonly model?: ModelAdapter;
+}
+
+/** Journals are counted again after so many pieces of work. */
+const PRUNE_EVERY = 100;
+
+/**
+ * The skills of an agent service, each done by the harness: one model for all of them, one run per piece of work, one
+ * journal per context where a folder is given.
+ */
+export function createWork(skills: readonly Skill[], options: CreateWorkOptions): Skill[] {
+  const { agentId, config, logger } = options;
+  const model = options.model ?? modelFromEnv(openAiEnv(config), { logger });
+  const folder = config.AGENT_SESSIONS_DIR;
+  const work: WorkOptions = {
+    agentId,
+    model,
+    observers: [new OpenTelemetryObserver()],
+    maxSteps: config.AGENT_MAX_STEPS,
+    budget: { maxTotalTokens: config.AGENT_MAX_RUN_TOKENS },
+    logger,
+    ...(folder === undefined ? {} : { sessions: new JsonlSessionStorage(folder, { logger }) }),
+  };
+  const prune = folder === undefined ? undefined : pruning(folder, config.AGENT_MAX_SESSIONS, logger);
+  return skills.map((skill) => {
+    const worked = workByHarness(skill, work);
+    if (prune === undefined) return worked;
+    return {
+      ...worked,
+      run: async (input, context) => {
+        prune();
+        return worked.run(input, context);
+      },
+    };
+  });
+}
+
+/** Too many journals are worth a warning, not a failed piece of work. */
+function pruning(folder: string, keep: number, logger: Logger): () => void {
+  let begun = 0;
+  return () => {
+    begun += 1;
+    if (begun % PRUNE_EVERY !== 1) return;
+    pruneJournals(folder, keep).catch((error: unknown) => {
+      logger.warn('Old journals could not be removed', { error });
+    });
+  };
+}
+
+function openAiEnv(config: WorkConfig): Record<string, string | undefined> {
+  const { OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL } = config;
+  return { OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL };
+}

@@ -1,0 +1,27 @@
+import { intEnv, readEnv } from '@parley/service-kit';
+import { z } from 'zod';
+
+/** The environment that decides how an agent works: by which model, within which bounds, and where that is recorded. */
+export const workEnv = z.object({
+  OPENAI_API_KEY: z.string().min(1).optional().describe('Key of an OpenAI-compatible model. Never logged.'),
+  OPENAI_BASE_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Its address, such as http://127.0.0.1:11434/v1. With neither key nor address the offline model works.'),
+  OPENAI_MODEL: z.string().min(1).optional().describe('Its name; needed with a key or an address.'),
+  AGENT_MAX_STEPS: intEnv(8, { min: 1, max: 100 }).describe('Turns of one piece of work.'),
+  AGENT_MAX_RUN_TOKENS: intEnv(200_000, { min: 1_000, max: 10_000_000 }).describe('Tokens of one piece of work.'),
+  AGENT_SESSIONS_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Folder of the journals, one per context; unset: nothing is recorded.'),
+  AGENT_MAX_SESSIONS: intEnv(1_000, { min: 1, max: 100_000 }).describe('Journals kept; the oldest go first.'),
+});
+
+export type WorkConfig = z.infer<typeof workEnv>;
+
+/** @throws ConfigError naming the variable. */
+export function readWorkConfig(env: Readonly<Record<string, string | undefined>>): WorkConfig {
+  return readEnv(workEnv, env);
+}
