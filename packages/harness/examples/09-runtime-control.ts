@@ -24,7 +24,13 @@ const script = new ScriptedModel([
 ]);
 const agent = new Agent(script, {
   handlers: [toolHandler(dig)],
-  sinks: [{ emit: ({ payload }: AgentEvent) => void (payload.kind === 'tool_started' && agent.abort('enough')) }],
+  sinks: [
+    {
+      emit({ payload }: AgentEvent) {
+        if (payload.kind === 'tool_started') agent.abort('enough');
+      },
+    },
+  ],
 });
 
 console.log((await agent.run('Make a plan.')).output); // Here is the plan, without the database.

@@ -37,6 +37,17 @@ describe('the work of an agent service', () => {
     expect((await readdir(folder)).filter((name) => name.endsWith('.jsonl'))).toHaveLength(2);
   });
 
+  it('is refused where its journal cannot be kept', async () => {
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    const [worked] = createWork([translate], options({ AGENT_SESSIONS_DIR: join(file, 'below') }));
+    const work = worked?.run(
+      { text: 'agent' },
+      { parameters: { target_language: 'de' }, signal: new AbortController().signal, contextId: 'a/b' },
+    );
+    await expect(work).rejects.toMatchObject({ reason: 'unavailable', code: 'journal_unavailable' });
+  });
+
   it.each([
     [{ OPENAI_API_KEY: 'k' }, 'OPENAI_MODEL'],
     [{ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1', OPENAI_MODEL: 'm' }, 'OPENAI_API_KEY'],

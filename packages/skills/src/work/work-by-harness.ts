@@ -2,12 +2,13 @@ import type { Skill, SkillContext } from '@parley/agent';
 import {
   Agent,
   openSession,
+  SessionError,
   type AgentRunResult,
   type HarnessLogger,
   type ModelAdapter,
+  type OpenedSession,
   type RunBudget,
   type RunObserver,
-  type SessionRecorder,
   type SessionStorage,
 } from '@parley/harness';
 import { AppError } from '@parley/service-kit';
@@ -31,7 +32,8 @@ export interface WorkOptions {
  * the tool gave, with `run` beside it: `{run_id, model, offline, turns, stop_reason}`, and the model's own words as
  * `answer` where a model is behind it.
  *
- * @throws AppError what the skill throws; `unavailable` with code `work_failed` for a run that did not complete.
+ * @throws AppError what the skill throws; `unavailable` with code `work_failed` for a run that did not complete, with
+ * `journal_unavailable` if it cannot be recorded.
  */
 export function workByHarness(skill: Skill, options: WorkOptions): Skill {
   return { ...skill, run: (input, context) => work(skill, input, context, options) };
@@ -45,7 +47,7 @@ async function work(
 ): Promise<Record<string, unknown>> {
   stopIfAborted(context.signal);
   const tool = new SkillTool(skill, input, context);
-  const { agent } = await openAgent(skill, tool, context, options);
+  const agent = await openAgent(skill, tool, context, options);
   try {
     const result = await agent.run(taskOf(skill, input, context), { signal: context.signal });
     stopIfAborted(context.signal);
@@ -55,29 +57,41 @@ async function work(
   }
 }
 
-async function openAgent(
-  skill: Skill,
-  tool: SkillTool,
-  context: SkillContext,
-  options: WorkOptions,
-): Promise<{ agent: Agent }> {
-  const { agentId, model, sessions, observers = [], maxSteps = 8, budget, logger } = options;
-  const opened =
-    sessions === undefined || context.contextId === undefined
-      ? undefined
-      : await openSession({ storage: sessions, sessionId: context.contextId, agentId, onUnfinished: 'abandon' });
-  const journal: SessionRecorder | undefined = opened?.journal;
+async function openAgent(skill: Skill, tool: SkillTool, context: SkillContext, options: WorkOptions): Promise<Agent> {
+  const { agentId, model, observers = [], maxSteps = 8, budget, logger } = options;
+  const opened = await openContext(context, options);
   const agent = new Agent(borrowed(model), {
     agentId,
     systemPrompt: promptOf(skill),
     handlers: [tool],
     observers,
     runtimePolicy: { maxSteps, ...(budget === undefined ? {} : { budget }) },
-    ...(journal === undefined ? {} : { session: journal }),
+    ...(opened === undefined ? {} : { session: opened.journal }),
     ...(logger === undefined ? {} : { logger }),
   });
-  if (opened?.session != null) agent.restore(opened.session);
-  return { agent };
+  if (opened !== undefined && opened.session !== null) agent.restore(opened.session);
+  return agent;
+}
+
+/** A run that a crash cut off is closed: the work is asked for again, or it is over. */
+async function openContext(
+  { contextId, signal }: SkillContext,
+  { agentId, sessions }: WorkOptions,
+): Promise<OpenedSession | undefined> {
+  if (sessions === undefined || contextId === undefined) return undefined;
+  try {
+    return await openSession({ storage: sessions, sessionId: contextId, agentId, onUnfinished: 'abandon', signal });
+  } catch (error) {
+    throw error instanceof SessionError ? withoutJournal(error) : error;
+  }
+}
+
+/** Work that is to be recorded and cannot be is not done: nobody could tell later what it was. */
+function withoutJournal(cause: Error): AppError {
+  return new AppError('unavailable', 'The journal of this work cannot be written.', {
+    code: 'journal_unavailable',
+    cause,
+  });
 }
 
 /** All pieces of work share one model: an agent that ends must not stop it. */
@@ -108,6 +122,7 @@ function taskOf({ capability }: Skill, input: unknown, { parameters }: SkillCont
 
 function answerOf(tool: SkillTool, result: AgentRunResult, model: ModelAdapter): Record<string, unknown> {
   if (tool.output === undefined && tool.failure !== undefined) throw tool.failure;
+  if (result.stopReason === 'persistence_failed') throw withoutJournal(new Error(result.error ?? ''));
   if (result.status !== 'completed' || tool.output === undefined) {
     throw new AppError('unavailable', `The work was not completed: ${result.stopReason}.`, {
       code: 'work_failed',
