@@ -165,11 +165,39 @@ describe('the whole system in containers', () => {
           ({ processID }) => trace?.processes[processID]?.serviceName === 'agent-b',
         );
         expect(ofAgentB.map(({ operationName }) => operationName)).toEqual(
-          expect.arrayContaining(['POST /negotiate', 'POST /invoke']),
+          expect.arrayContaining([
+            'POST /negotiate',
+            'POST /invoke',
+            'invoke_agent agent_B',
+            'chat offline',
+            'execute_tool code_review',
+          ]),
         );
       },
       { timeoutMs: 30_000, intervalMs: 500, what: 'the trace of the handshake in Jaeger' },
     );
+  }, 60_000);
+
+  it('keeps a journal of each piece of work in a volume of the agent', async () => {
+    const count = async () =>
+      Number(
+        await stack.compose(
+          'exec',
+          '-T',
+          'agent-b',
+          'node',
+          '-p',
+          "fs.readdirSync('/sessions').filter((name) => name.endsWith('.jsonl')).length",
+        ),
+      );
+    const before = await count();
+    const { status, body } = await call('POST', `${agentA}/delegate`, {
+      capability: 'code_review',
+      input: { source: 'let b = 2;' },
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ output: { run: { model: 'offline', offline: true } } });
+    expect(await count()).toBe(before + 1);
   }, 60_000);
 
   it('has a trace of a registration down to Redis', async () => {
