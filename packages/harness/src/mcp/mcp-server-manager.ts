@@ -3,9 +3,9 @@ import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { messageOf } from '../errors.js';
 import type { JsonObject } from '../json.js';
 import { quietLogger, type HarnessLogger } from '../logger.js';
-import { createTransport, secretsOf } from './create-transport.js';
+import { loadConnectionParts, type ConnectionParts } from './connection-parts.js';
 import { loadMcpConfig, parseMcpConfig, type McpConfig, type McpServerConfig } from './mcp-config.js';
-import { McpConnection, type McpReconnectPolicy } from './mcp-connection.js';
+import type { McpConnection, McpReconnectPolicy } from './mcp-connection.js';
 import { McpConfigError } from './mcp-errors.js';
 import { ToolOffers, type McpTool } from './tool-offers.js';
 import type { McpToolResult } from './tool-result-text.js';
@@ -144,11 +144,13 @@ export class McpServerManager {
   }
 
   async #startAll(signal: AbortSignal): Promise<void> {
-    const { mcpServers } = await this.#config();
+    const [{ mcpServers }, parts] = await Promise.all([this.#config(), loadConnectionParts()]);
     const wanted = Object.entries(mcpServers).filter(([, config]) => config.disabled !== true);
     this.#order = wanted.map(([service]) => service);
     this.#errors = new Map();
-    await Promise.all(wanted.map(([service, config]) => this.#startService(service, config, signal)));
+    await Promise.all(
+      wanted.map(([service, config]) => this.#startService(this.#connection(service, config, parts), config, signal)),
+    );
     try {
       signal.throwIfAborted();
       this.#checkEffects();
@@ -173,8 +175,8 @@ export class McpServerManager {
     return typeof this.source === 'string' ? loadMcpConfig(this.source) : parseMcpConfig(this.source);
   }
 
-  async #startService(service: string, config: McpServerConfig, signal: AbortSignal): Promise<void> {
-    const connection = this.#connection(service, config);
+  async #startService(connection: McpConnection, config: McpServerConfig, signal: AbortSignal): Promise<void> {
+    const { service } = connection;
     this.#services.set(service, { config, connection });
     try {
       await connection.start(signal);
@@ -185,20 +187,20 @@ export class McpServerManager {
     }
   }
 
-  #connection(service: string, config: McpServerConfig): McpConnection {
+  #connection(service: string, config: McpServerConfig, parts: ConnectionParts): McpConnection {
     const { options } = this;
     const transportOptions = {
       env: options.env ?? process.env,
       stopGraceMs: options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS,
       ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     };
-    return new McpConnection({
+    return new parts.McpConnection({
       service,
       connectTimeoutMs: config.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
-      createTransport: () => createTransport(config, transportOptions),
+      createTransport: () => parts.createTransport(config, transportOptions),
       bounds: { maxPages: options.maxPages ?? 100, maxTools: options.maxTools ?? 1_000 },
       reconnect: { ...RECONNECT, ...options.reconnect },
-      secrets: secretsOf(config),
+      secrets: parts.secretsOf(config),
       logger: this.#logger,
       now: options.now ?? (() => performance.now()),
       random: options.random ?? Math.random,
