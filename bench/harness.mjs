@@ -2,12 +2,11 @@
 // installed beside it) the reference implementation, all in one run and in alternation. One JSON line per figure;
 // `ratio` is ours to the peer's: cost by processor time, rates by turns per second.
 import { execFile } from 'node:child_process';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { journalAppend } from './harness/journal-append.mjs';
 
 const run = promisify(execFile);
 const WORKER = fileURLToPath(new URL('./harness-worker.mjs', import.meta.url));
@@ -39,24 +38,6 @@ async function measure(peers, repeat, workload, ...params) {
       Object.fromEntries(Object.keys(results[0]).map((key) => [key, median(results.map((result) => result[key]))])),
     ]),
   );
-}
-
-/** Writes and syncs of as many bytes as one journal record has, one after the other. */
-async function bareSync(bytes, count) {
-  const folder = await mkdtemp(join(process.env.BENCH_TMP ?? tmpdir(), 'harness-bare-'));
-  const file = await open(join(folder, 'bare'), 'a');
-  const line = Buffer.alloc(bytes, 120);
-  try {
-    const started = performance.now();
-    for (let at = 0; at < count; at += 1) {
-      await file.write(line);
-      await file.datasync();
-    }
-    return count / ((performance.now() - started) / 1e3);
-  } finally {
-    await file.close();
-    await rm(folder, { recursive: true });
-  }
 }
 
 export async function bench(args) {
@@ -113,27 +94,26 @@ export async function bench(args) {
   await compare('resident memory after 1,000 turns', 2, 'rss_mb', false, 'grow', 'n=1000');
 
   await compare('journal, 50 turns, fsync', 0.1, 'us_per_turn', false, 'journal', 'n=50', 'fsync=1');
-  for (const turns of [50, 1_000]) {
-    const rates = [];
-    let bytes = 0;
-    for (let at = 0; at < repeat; at += 1) {
-      const ours = await once(OURS, 'journal', [`n=${turns}`, 'fsync=1']);
-      bytes = Math.round(ours.bytes / ours.records);
-      const bare = await bareSync(bytes, ours.records);
-      rates.push({ ours: ours.records / (ours.total_ms / 1e3), bare });
-    }
-    const ours = median(rates.map((rate) => rate.ours));
-    const bare = median(rates.map((rate) => rate.bare));
+  const rates = new Map();
+  for (const before of [10, 1_000, 10_000]) {
+    const runs = [];
+    for (let at = 0; at < repeat; at += 1) runs.push(await journalAppend({ before, count: 400 }));
+    const ours = median(runs.map((figures) => figures.ours));
+    rates.set(before, ours);
     print({
-      what: `journal append, ${turns} turns, the loop around it included, to bare write + fdatasync`,
+      what: `journal append behind ${before} records, to bare write + fdatasync of as many bytes`,
       unit: 'records/s',
-      bytes_per_record: bytes,
       ours: round(ours, 0),
-      bare: round(bare, 0),
-      ratio: round(median(rates.map((rate) => rate.ours / rate.bare))),
+      bare: round(median(runs.map(({ bare }) => bare)), 0),
+      ratio: round(median(runs.map((figures) => figures.ours / figures.bare))),
       wanted: '>= 0.6',
     });
   }
+  print({
+    what: 'journal append behind 10,000 records to behind 10',
+    ratio: round(rates.get(10_000) / rates.get(10)),
+    wanted: 'about 1',
+  });
   await compare('open a session of 1,000 messages', 0.2, 'load_ms', false, 'resume', 'n=5', 'h=1000', 'fsync=1');
   await compare('one more turn in it', 0.1, 'cpu_us_per_turn', false, 'resume', 'n=5', 'h=1000', 'fsync=1');
 }
