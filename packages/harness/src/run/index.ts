@@ -1,0 +1,10 @@
+export { AgentCancelledError } from './cancellation.js';
+export {
+  AgentActiveError,
+  AgentShutDownError,
+  BehaviorHookError,
+  ContinueRejectedError,
+  FollowUpDiscardedError,
+  FollowUpRejectedError,
+  HistoryError,
+} from './run-errors.js';
