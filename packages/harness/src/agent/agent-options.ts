@@ -24,7 +24,10 @@ export interface RuntimePolicy {
   readonly maxParallelToolCalls?: number;
   /** Limit of every run; a run's own `budget` replaces it. */
   readonly budget?: RunBudget;
-  /** One call's time, in milliseconds; then its signal is aborted and the model gets an error result. Default none. */
+  /**
+   * One call's time from when its handler is reached, in milliseconds; then its signal is aborted and the model gets an
+   * error result. Default none.
+   */
   readonly toolTimeoutMs?: number;
   /** How long an aborted call is waited for, in milliseconds, before its outcome counts as unknown. Default 5,000. */
   readonly abortGraceMs?: number;
@@ -87,8 +90,6 @@ export interface AgentOptions {
   /** Default `discard`. */
   readonly followUpFailurePolicy?: FollowUpFailurePolicy;
   readonly logger?: HarnessLogger;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
   /** 32 hexadecimal digits, new each time. */
   readonly newId?: () => string;
 }
