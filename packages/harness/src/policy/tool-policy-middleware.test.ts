@@ -247,6 +247,14 @@ describe('approval', () => {
     expect(next).not.toHaveBeenCalled();
   });
 
+  it('is not needed, and the tool not started, for a run that is aborted already', async () => {
+    const next = jest.fn(async () => done);
+    const aborted = call({ signal: AbortSignal.abort(new Error('stop')) });
+    const open = new RuleBasedToolPolicy([], { defaultAction: 'allow' });
+    await expect(new ToolPolicyMiddleware(open).handle(aborted, next)).rejects.toThrow('stop');
+    expect(next).not.toHaveBeenCalled();
+  });
+
   it('outlives an approver that aborts the run and throws', async () => {
     const run = new AbortController();
     const wild = approver(() => {

@@ -2,8 +2,7 @@ import type { JsonObject } from '../json.js';
 import { isList, schemasIn } from './schema-nodes.js';
 
 /** Versions of JSON Schema that differ in what their keywords mean. */
-export const SCHEMA_DIALECTS = ['draft-07', '2019-09', '2020-12'] as const;
-export type SchemaDialect = (typeof SCHEMA_DIALECTS)[number];
+export type SchemaDialect = 'draft-07' | '2019-09' | '2020-12';
 
 /** Keywords that draft-07 would silently ignore. */
 const NEWER_KEYWORDS = [

@@ -227,6 +227,11 @@ describe('dialects', () => {
     expect(await faultsOf(tuple(keyword, dialect), { t: ['a', 'b'] })).toStrictEqual(['/t/1 type']);
   });
 
+  it('are told by the list under items even if a newer keyword is there', async () => {
+    const schema = { ...tuple('items'), dependentRequired: { t: ['u'] } };
+    expect(await faultsOf(schema, { t: ['a', 'b'] })).toStrictEqual(['/t/1 type']);
+  });
+
   it('differ in keywords: draft-07 knows no dependentRequired', async () => {
     const schema = { dependentRequired: { a: ['b'] } };
     const old = { ...schema, $schema: 'http://json-schema.org/draft-07/schema' };
