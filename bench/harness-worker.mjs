@@ -116,7 +116,10 @@ function windows({ stamps, sizes }) {
   return found;
 }
 
-const warmUp = () => play(make(20).agent, 'warm up');
+// The engine compiles what runs often: figures are those of a process that has been at work for a while.
+const WARM_UP_TURNS = 2_000;
+
+const warmUp = () => play(make(WARM_UP_TURNS).agent, 'warm up');
 
 async function inFolder(work) {
   const folder = await mkdtemp(join(process.env.BENCH_TMP ?? tmpdir(), 'harness-bench-'));
