@@ -183,6 +183,10 @@ async function review({ registry, agentA }) {
   console.log();
   check(applied.language === 'typescript', 'the review was made with the agreed parameters');
   check(
+    output.run?.offline === true && output.run.stop_reason === 'text_response',
+    `it was one run of agent B's harness, and says that its model is the offline one (${output.run?.turns} turns)`,
+  );
+  check(
     output.metrics.lines === source.split('\n').length || output.metrics.lines === source.split('\n').length - 1,
     'the whole file was reviewed',
   );

@@ -6,6 +6,7 @@ import { asksForSummary, summarize } from './offline/extractive-summary.js';
 import { composeAnswer } from './offline/offline-answer.js';
 import { readOpenRequest } from './offline/open-request.js';
 import { type PlannedCall, Planner } from './offline/plan.js';
+import { usageOf } from './scripted-model.js';
 import type { ModelUsage } from './usage.js';
 
 /** Pieces in which an answer is shown. */
@@ -86,14 +87,7 @@ function inPieces(text: string): readonly string[] {
 function estimateUsage(request: ModelRequest, content: string | null, toolCalls: readonly ToolCall[]): ModelUsage {
   const inputTokens = request.messages.reduce((sum, message) => sum + tokensOf(message), 0);
   const outputTokens = Math.max(1, Math.ceil(((content?.length ?? 0) + lengthOf(toolCalls)) / 4));
-  return {
-    inputTokens,
-    outputTokens,
-    totalTokens: inputTokens + outputTokens,
-    cacheReadTokens: null,
-    cacheWriteTokens: null,
-    reasoningTokens: null,
-  };
+  return usageOf(inputTokens, outputTokens);
 }
 
 function tokensOf(message: Message): number {
