@@ -13,9 +13,12 @@ export interface SummaryEntry {
   readonly content: string;
   /** Who wrote it, such as a model's name. */
   readonly source: string;
-  /** Index in the history before the cut of the first message that it replaces. */
+  /**
+   * Index in the history before the cut of the first message that it may replace; the user message of a turn that was
+   * cut inside may have been kept.
+   */
   readonly historyStart: number;
-  /** Index in the history before the cut of the first message that was kept. */
+  /** Index in the history before the cut of the first message after it; all from there on were kept. */
   readonly firstKept: number;
   /** How many messages it replaces. */
   readonly messageCount: number;

@@ -9,7 +9,7 @@ import type { CompactionPreparation, CompactionRequest, Compactor, CompactorOutp
 import { ContextMeter } from './context-meter.js';
 import { anyHistory, anyPolicy, policyOf, said, steps, summaryEntry, user } from './histories.test-helper.js';
 import { prepareCompaction } from './prepare-compaction.js';
-import { summaryMessage } from './summary-message.js';
+import { isSummary, summaryMessage } from './summary-message.js';
 
 const SYS: Message = { role: 'system', content: 'SYS' };
 const anyTrigger = fc.constantFrom<CompactionTrigger>(...COMPACTION_TRIGGERS);
@@ -219,6 +219,11 @@ async function compactOnce(
   return (await runnerOf(writing(summary)).run(operation)).history;
 }
 
+/** For how many messages the summaries of a history stand. */
+function countOf(history: readonly Message[]): number {
+  return history.reduce((sum, message) => sum + (isSummary(message) ? message.summary.messageCount : 0), 0);
+}
+
 describe('compaction again and again', () => {
   it('ignores what a model reported before the cut', async () => {
     const report = usageOf(4_999, 1);
@@ -236,14 +241,17 @@ describe('compaction again and again', () => {
     expect(meter.measure(reported, [])).toMatchObject({ source: 'reported', totalTokens: 310 });
   });
 
-  it('frees a context that one long turn has filled', async () => {
+  it('frees a context that one long turn has filled, and keeps the task before it', async () => {
     const policy = policyOf(1_000, 100, 200);
-    let history: readonly Message[] = [user('one huge task')];
+    const task = user('one huge task');
+    let history: readonly Message[] = [task];
     let compactions = 0;
     for (let turn = 0; turn < 200; turn++) {
       history = [...history, ...steps(1, 'written', `t${turn}-`)];
       const compacted = await compactOnce(history, policy, 'pressure');
       if (compacted === null) continue;
+      expect(compacted.slice(0, 3).map(({ role }) => role)).toEqual(['system', 'user', 'assistant']);
+      expect(compacted[1]).toBe(task);
       history = compacted;
       compactions++;
     }
@@ -251,6 +259,17 @@ describe('compaction again and again', () => {
     // A step is 55 tokens: each compaction makes room for at least six of them.
     expect(compactions).toBeGreaterThan(3);
     expect(compactions).toBeLessThan(200 / 6);
+  });
+
+  it('counts a task that was carried along when its turn is over and it is summarised itself', async () => {
+    const policy = policyOf(1_000, 100, 200);
+    const cut = (await compactOnce([user('task'), ...steps(20)], policy, 'pressure')) ?? [];
+    expect(countOf(cut)).toBe(41 - (cut.length - 1));
+    expect(cut[1]).toEqual(user('task'));
+    const next = [...cut, user('next'), said('x'.repeat(1_000))];
+    const compacted = (await compactOnce(next, policy, 'explicit')) ?? [];
+    expect(compacted.map(({ role }) => role)).toEqual(['system', 'user', 'assistant']);
+    expect(countOf(compacted)).toBe(41);
   });
 
   it('does not happen twice for the same pressure, whatever the history and the budget', async () => {
@@ -264,7 +283,7 @@ describe('compaction again and again', () => {
     );
   });
 
-  it('makes the history smaller each time, and ends', async () => {
+  it('makes the history smaller each time, counts each message once, and ends', async () => {
     await fc.assert(
       fc.asyncProperty(anyHistory, anyPolicy, anyTrigger, fc.nat(900), async (given, policy, trigger, length) => {
         let history: readonly Message[] = given;
@@ -274,6 +293,7 @@ describe('compaction again and again', () => {
           if (compacted === null) break;
           const before = new ContextMeter().measure(history, []).totalTokens;
           expect(new ContextMeter().measure(compacted, []).totalTokens).toBeLessThan(before);
+          expect(countOf(compacted) + compacted.filter((message) => !isSummary(message)).length).toBe(given.length);
           history = compacted;
         }
       }),

@@ -46,15 +46,31 @@ export interface CompactionDecision {
   readonly thresholdTokens: number;
 }
 
-/** A history cut into three: what leads and stays, what is summarised, what is kept. */
+/**
+ * A history cut into three: what leads and stays, what is summarised, what is kept. Indices are those of the history
+ * that was given.
+ *
+ * A summary is made for the messages from `historyStart` up to `firstKept`, without the one at `carriedIndex`. The
+ * metadata of a summary say the same: its `historyStart` and `firstKept` are these, and its `messageCount` counts what
+ * was summarised, now and for the summary that it replaces, but not the message that was carried along. That one is
+ * counted once, when a later compaction summarises it.
+ */
 export interface CompactionPreparation {
   readonly protectedMessages: readonly Message[];
+  /** Not contiguous where a message is carried along. */
   readonly messagesToSummarize: readonly Message[];
+  /** The message at `carriedIndex`, if there is one, then everything from `firstKept` on. */
   readonly messagesToKeep: readonly Message[];
   readonly previousSummary: SummaryEntry | null;
-  /** Indices in the history that was given. */
+  /** The first message after those that lead. */
   readonly historyStart: number;
+  /** The first message after the cut. */
   readonly firstKept: number;
+  /**
+   * The user message of a turn that is cut inside, if it is kept as it is; less than `firstKept`. Null if the cut is at
+   * a user message, or if there is no such message, or if it is too long to be kept.
+   */
+  readonly carriedIndex: number | null;
   readonly tokensBefore: number;
   /** False if nothing can be summarised, or too little to be worth a summary. */
   readonly canCompact: boolean;

@@ -43,6 +43,12 @@ export class MeasuredHistory {
     return this.#fromHere[index - this.start] ?? 0;
   }
 
+  /** Index of the newest user message before that index; null if there is none. */
+  lastUserBefore(index: number): number | null {
+    const found = this.history.slice(0, index).findLastIndex(({ role }) => role === 'user');
+    return found === -1 ? null : found;
+  }
+
   /** What can be cut: everything after the leading messages. */
   get tokens(): number {
     return this.tokensFrom(this.start);

@@ -93,10 +93,13 @@ describe('ModelCompactor', () => {
     expect(result.summary?.content.length).toBeGreaterThan(90);
   });
 
-  it('tells the model when the work on the task goes on', async () => {
+  it.each([
+    ['asks for', 'a long', 'huge '.repeat(250), /state that task in full/u],
+    ['says it has', 'a short', 'huge', /keeps the last message of the user word for word/u],
+  ])('%s the words of %s task whose work goes on', async (_what, _length, task, note) => {
     const model = new ScriptedModel([say('S')]);
-    await new ModelCompactor(model).compact(requestOf([user('huge'), ...steps(30)]), new AbortController().signal);
-    expect(shownTo(model).messages[1]?.content).toMatch(/state that task in full/u);
+    await new ModelCompactor(model).compact(requestOf([user(task), ...steps(30)]), new AbortController().signal);
+    expect(shownTo(model).messages[1]?.content).toMatch(note);
   });
 
   it.each([{ source: ' ' }, { maxSummaryChars: 0 }, { maxInputChars: Number.NaN }, { timeoutMs: -1 }])(

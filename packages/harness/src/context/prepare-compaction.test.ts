@@ -104,8 +104,8 @@ describe('prepareCompaction: cuts inside one long turn', () => {
       meter: meterOf(history),
     });
     expect(prepared).toMatchObject({ canCompact: true, insideTurn: true });
-    expect(prepared.messagesToKeep).toEqual(history.slice(-4));
-    expect(prepared.messagesToKeep[0]).toMatchObject({ role: 'assistant' });
+    expect(prepared.messagesToSummarize).toEqual(history.slice(1, -4));
+    expect(prepared.messagesToKeep).toEqual([user('one huge task'), ...history.slice(-4)]);
   });
 
   it('cuts inside the newest turn where that alone nearly fills the context', () => {
@@ -124,7 +124,7 @@ describe('prepareCompaction: cuts inside one long turn', () => {
   it('keeps parallel calls together with all of their results', () => {
     const history = [user('go'), ...steps(8), calls('p', 'q', 'r'), result('p'), result('q'), result('r')];
     const prepared = prepareCompaction(history, policyOf(400, 0, 1), { trigger: 'pressure' });
-    expect(prepared.messagesToKeep).toEqual(history.slice(-4));
+    expect(prepared.messagesToKeep).toEqual([user('go'), ...history.slice(-4)]);
   });
 
   it('cuts before a result that alone is larger than the whole budget', () => {
@@ -134,7 +134,16 @@ describe('prepareCompaction: cuts inside one long turn', () => {
       meter: meterOf(history),
     });
     expect(prepared).toMatchObject({ canCompact: true, insideTurn: true });
-    expect(prepared.messagesToKeep).toEqual(history.slice(-2));
+    expect(prepared.messagesToKeep).toEqual([user('go'), ...history.slice(-2)]);
+  });
+
+  it('summarises the task where the last step would only fit without it', () => {
+    const prepare = (chars: number) => {
+      const history = [user('g'.repeat(200)), ...steps(6), calls('big'), result('big', 'x'.repeat(chars))];
+      return prepareCompaction(history, policyOf(400, 50, 20), { trigger: 'overflow', meter: meterOf(history) });
+    };
+    expect(prepare(400)).toMatchObject({ canCompact: true, insideTurn: true, carriedIndex: 0 });
+    expect(prepare(950)).toMatchObject({ canCompact: true, insideTurn: true, carriedIndex: null });
   });
 
   it('summarises a huge result as soon as something came after it', () => {
@@ -144,7 +153,7 @@ describe('prepareCompaction: cuts inside one long turn', () => {
       meter: meterOf(history),
     });
     expect(prepared.messagesToSummarize).toContain(history[2]);
-    expect(prepared.messagesToKeep).toEqual(history.slice(-2));
+    expect(prepared.messagesToKeep).toEqual([user('go'), ...history.slice(-2)]);
   });
 
   it('finds a smaller cut after an overflow that the budget did not foresee', () => {
@@ -179,20 +188,97 @@ describe('prepareCompaction: cuts inside one long turn', () => {
   });
 });
 
+describe('prepareCompaction: the task of the turn that is cut', () => {
+  const pressure = { trigger: 'pressure' } as const;
+  const leastSummary = tokensOf([summaryMessage(summaryEntry('…'))]);
+
+  it('stays as it is, and counts neither as summarised nor as freed', () => {
+    const history = [user('small'), said('done'), user('one huge task'), ...steps(40)];
+    const prepared = prepareCompaction(history, policyOf(2_000, 0, 200), pressure);
+    const { firstKept } = prepared;
+    expect(prepared).toMatchObject({ insideTurn: true, historyStart: 0, carriedIndex: 2 });
+    expect(prepared.messagesToSummarize).toEqual([...history.slice(0, 2), ...history.slice(3, firstKept)]);
+    expect(prepared.messagesToKeep).toEqual([history[2], ...history.slice(firstKept)]);
+  });
+
+  it('is the newest message of the user before the cut', () => {
+    const history = [user('task'), ...steps(20), user('faster'), ...steps(20, 'written', 'n')];
+    expect(prepareCompaction(history, policyOf(600, 0, 100), pressure)).toMatchObject({
+      insideTurn: true,
+      carriedIndex: 41,
+    });
+  });
+
+  it('is not carried past a cut at a user message', () => {
+    const history = [user('old'), ...steps(40), user('new'), ...steps(4, 'written', 'n')];
+    expect(prepareCompaction(history, policyOf(2_000, 0, 100), pressure)).toMatchObject({
+      insideTurn: false,
+      carriedIndex: null,
+    });
+  });
+
+  it.each([
+    [0, 0],
+    [1, null],
+  ])('is summarised with %d tokens more than a quarter of the room', (more, carriedIndex) => {
+    const history = [user('x'.repeat(1_000)), ...steps(100)];
+    const room = 4 * (tokensOf(history.slice(0, 1)) - more);
+    const policy = policyOf(room + leastSummary, 0, 100);
+    const prepared = prepareCompaction(history, policy, pressure);
+    expect(prepared).toMatchObject({ canCompact: true, insideTurn: true, carriedIndex });
+    expect(prepared.messagesToSummarize.includes(history[0] ?? SYS)).toBe(carriedIndex === null);
+  });
+
+  it('is not cut off from its turn if nothing else would be summarised', () => {
+    const history = [user('x'.repeat(400)), said('y'.repeat(1_600)), ...steps(1)];
+    const prepared = prepareCompaction(history, policyOf(800, 0, 300), pressure);
+    expect(prepared).toMatchObject({ canCompact: false, firstKept: 0, carriedIndex: null });
+    expect(prepared.messagesToKeep).toEqual(history);
+  });
+
+  it('does not make a cut worthwhile that frees too little', () => {
+    const canCompact = [200, 400].map((length) => {
+      const history = [user('x'.repeat(400)), said('z'.repeat(length)), said('y'.repeat(1_600))];
+      return prepareCompaction(history, policyOf(800, 0, 300), pressure).canCompact;
+    });
+    expect(canCompact).toEqual([false, true]);
+  });
+
+  it('does not make a cut inside its turn better than one before it', () => {
+    const turn = [user('x'.repeat(400)), said('z'.repeat(80)), said('y'.repeat(1_600))];
+    const history = [user('old'), said('w'.repeat(400)), ...turn];
+    const prepared = prepareCompaction(history, policyOf(700, 0, 300), pressure);
+    expect(tokensOf(turn)).toBeGreaterThan(700 * 0.75);
+    expect(prepared).toMatchObject({ canCompact: true, firstKept: 2, insideTurn: false });
+  });
+
+  it('may be missing', () => {
+    const history = [summaryMessage(summaryEntry('S1')), ...steps(40)];
+    expect(prepareCompaction(history, policyOf(600, 0, 100), pressure)).toMatchObject({
+      canCompact: true,
+      insideTurn: true,
+      carriedIndex: null,
+    });
+  });
+});
+
 describe('prepareCompaction: any history, any budget', () => {
   it('loses nothing, keeps the order and the newest message, and separates no call from its result', () => {
     fc.assert(
       fc.property(anyHistory, anyPolicy, anyTrigger, (history, policy, trigger) => {
         const prepared = prepareCompaction(history, policy, { trigger, meter: meterOf(history) });
-        const parts = [prepared.protectedMessages, prepared.messagesToSummarize, prepared.messagesToKeep];
-        expect(parts.flat()).toEqual(history);
+        const { protectedMessages, messagesToSummarize, messagesToKeep, carriedIndex, historyStart } = prepared;
+        const parts = [protectedMessages, messagesToSummarize, messagesToKeep];
+        const carried = carriedIndex === null ? [] : messagesToKeep.slice(0, 1);
+        const between = messagesToSummarize.toSpliced((carriedIndex ?? 0) - historyStart, 0, ...carried);
+        expect([...protectedMessages, ...between, ...messagesToKeep.slice(carried.length)]).toEqual(history);
         expect(separated(parts)).toEqual([]);
-        expect(prepared.messagesToKeep.at(-1)).toBe(history.at(-1));
-        expect(prepared.messagesToKeep[0]?.role).not.toBe('tool');
-        expect(prepared.canCompact).toBe(prepared.messagesToSummarize.length > 0);
-        expect([prepared.historyStart, prepared.firstKept]).toEqual([
-          prepared.protectedMessages.length,
-          history.length - prepared.messagesToKeep.length,
+        expect(messagesToKeep.at(-1)).toBe(history.at(-1));
+        expect(messagesToKeep[0]?.role).not.toBe('tool');
+        expect(prepared.canCompact).toBe(messagesToSummarize.length > 0);
+        expect([historyStart, prepared.firstKept]).toEqual([
+          protectedMessages.length,
+          history.length - messagesToKeep.length + carried.length,
         ]);
       }),
       { numRuns: 500 },
@@ -209,6 +295,22 @@ describe('prepareCompaction: any history, any budget', () => {
         const before = separated([history]);
         expect(separated([protectedMessages, messagesToSummarize, messagesToKeep])).toEqual(before);
       }),
+    );
+  });
+
+  it('carries only the task of a turn that it cuts, and frees enough without it', () => {
+    fc.assert(
+      fc.property(anyHistory, anyPolicy, anyTrigger, (history, policy, trigger) => {
+        const prepared = prepareCompaction(history, policy, { trigger, meter: meterOf(history) });
+        const { messagesToSummarize, messagesToKeep, carriedIndex, firstKept, tokensBefore } = prepared;
+        const newestUser = history.slice(0, firstKept).findLastIndex(({ role }) => role === 'user');
+        if (carriedIndex !== null) expect([prepared.insideTurn, carriedIndex]).toEqual([true, newestUser]);
+        if (carriedIndex !== null) expect(messagesToKeep[0]).toBe(history[newestUser]);
+        const freed = tokensOf(messagesToSummarize);
+        if (prepared.canCompact) expect(freed).toBeGreaterThan(tokensOf([summaryMessage(summaryEntry('…'))]));
+        if (prepared.canCompact && trigger === 'pressure') expect(freed).toBeGreaterThanOrEqual(tokensBefore / 8);
+      }),
+      { numRuns: 500 },
     );
   });
 

@@ -14,6 +14,7 @@ function requestOf(messagesToSummarize: readonly Message[], insideTurn = false):
     previousSummary,
     historyStart: 0,
     firstKept: messagesToSummarize.length,
+    carriedIndex: null,
     tokensBefore: 0,
     canCompact: true,
     insideTurn,
@@ -52,6 +53,14 @@ describe('renderTranscript', () => {
     const text = renderTranscript(requestOf(messages, true), 8_000);
     expect(text.length).toBeLessThanOrEqual(8_000);
     expect(text).toMatch(/the task[^]*entries are left out here[^]*the end[^]*state that task in full/u);
+  });
+
+  it('shows a task that is carried along at its place, and does not ask for it', () => {
+    const request = requestOf([user('old'), said('done'), ...steps(1)], true);
+    const preparation = { ...request.preparation, messagesToKeep: [user('the task'), said('next')], carriedIndex: 2 };
+    const text = renderTranscript({ ...request, preparation }, 10_000);
+    expect(text).toMatch(/done\n\n\[user\]\nthe task\n\n\[assistant calls[^]*word for word/u);
+    expect(text).not.toMatch(/state that task in full|next/u);
   });
 
   it('has no more than the characters that it may have', () => {

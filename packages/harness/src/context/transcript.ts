@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message } from '../messages.js';
-import type { CompactionRequest } from './compaction-types.js';
+import type { CompactionPreparation, CompactionRequest } from './compaction-types.js';
 import { headOf, shorten } from './cut-text.js';
 
 interface Entry {
@@ -7,9 +7,16 @@ interface Entry {
   readonly text: string;
 }
 
-const INSIDE_TURN: Entry = {
+const TASK_GOES_ON: Entry = {
   head: '[note]',
   text: 'The work on the last task of the user goes on after these messages: state that task in full.',
+};
+// The message that is carried along may be a later remark of the user, so that the task itself must still be stated.
+const TASK_STAYS: Entry = {
+  head: '[note]',
+  text:
+    'The work on the last task of the user goes on after these messages. The agent keeps the last message of the user ' +
+    'word for word: state in full whatever else belongs to that task.',
 };
 
 const MAX_ID_CHARS = 80;
@@ -17,17 +24,18 @@ const MAX_ID_CHARS = 80;
 const ENTRY_OVERHEAD_CHARS = 240;
 
 /**
- * What a compaction replaces, as text: the earlier summary, then each message under a heading with its role. At most
+ * What a compaction replaces, as text: the earlier summary, then each message under a heading with its role. A task that
+ * is carried along is shown at its place: what was done for it would be hard to understand without it. At most
  * `maxChars` characters: the longest texts are shortened first, and if there are too many messages those in the middle
  * are left out.
  */
 export function renderTranscript(request: CompactionRequest, maxChars: number): string {
   const { previousSummary, preparation } = request;
-  const entries = preparation.messagesToSummarize.flatMap(entriesOf);
+  const entries = shownMessages(preparation).flatMap(entriesOf);
   const parts: Entry[] = [];
   if (previousSummary !== null) parts.push({ head: '[earlier summary]', text: previousSummary.content });
   parts.push(...withoutMiddle(entries, Math.max(2, Math.floor(maxChars / (2 * ENTRY_OVERHEAD_CHARS)))));
-  if (preparation.insideTurn) parts.push(INSIDE_TURN);
+  if (preparation.insideTurn) parts.push(preparation.carriedIndex === null ? TASK_GOES_ON : TASK_STAYS);
   const overhead = parts.length * ENTRY_OVERHEAD_CHARS;
   const longest = levelFor(
     parts.map(({ text }) => text.length),
@@ -35,6 +43,12 @@ export function renderTranscript(request: CompactionRequest, maxChars: number): 
   );
   const rendered = parts.map(({ head, text }) => `${head}\n${shorten(text, longest)}`).join('\n\n');
   return headOf(rendered, maxChars);
+}
+
+function shownMessages(preparation: CompactionPreparation): readonly Message[] {
+  const { messagesToSummarize, messagesToKeep, historyStart, carriedIndex } = preparation;
+  if (carriedIndex === null) return messagesToSummarize;
+  return messagesToSummarize.toSpliced(carriedIndex - historyStart, 0, ...messagesToKeep.slice(0, 1));
 }
 
 function entriesOf(message: Message): readonly Entry[] {
