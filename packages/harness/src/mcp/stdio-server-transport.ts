@@ -79,12 +79,11 @@ export class StdioServerTransport implements Transport {
     const child = this.#child;
     if (child === undefined || this.#lost || this.#closing !== undefined) throw new NotDeliveredError();
     const line = `${JSON.stringify(message)}\n`;
-    await new Promise<void>((resolve, reject) => {
-      child.stdin.write(line, (error) => {
-        if (error) reject(new NotDeliveredError({ cause: error }));
-        else resolve();
-      });
-    });
+    const failure = await new Promise<Error | null | undefined>((resolve) => child.stdin.write(line, resolve));
+    if (failure === null || failure === undefined) return;
+    // A broken pipe is noticed before the end of the process behind it: how it ended is worth a moment.
+    await this.#closed(child);
+    throw new NotDeliveredError({ cause: failure });
   }
 
   /** Resolves when nothing of the group is left. Idempotent; never rejects. */
@@ -149,6 +148,14 @@ export class StdioServerTransport implements Transport {
 
   /** What the server said last is heard before its end is, even if a grandchild keeps the pipe open. */
   async #afterExit(child: ChildProcessWithoutNullStreams): Promise<void> {
+    await this.#closed(child);
+    await this.#delivered;
+    this.#lose();
+    if (this.#closing === undefined) await this.close();
+  }
+
+  /** Resolves when the process and its output are over, or soon. */
+  async #closed(child: ChildProcessWithoutNullStreams): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, LAST_OUTPUT_MS);
       child.once('close', () => {
@@ -156,9 +163,6 @@ export class StdioServerTransport implements Transport {
         resolve();
       });
     });
-    await this.#delivered;
-    this.#lose();
-    if (this.#closing === undefined) await this.close();
   }
 
   async #deliver(): Promise<void> {
