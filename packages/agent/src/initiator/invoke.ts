@@ -106,7 +106,8 @@ function answerFault(
   return answer.terms_digest === expected.digest ? undefined : 'it names other terms';
 }
 
-function appliedDifference(
+/** In which parameter the work differs from what was agreed, in words; undefined: in none. */
+export function appliedDifference(
   agreed: Readonly<Record<string, Scalar>>,
   applied: Readonly<Record<string, Scalar>>,
 ): string | undefined {
