@@ -9,7 +9,7 @@ const ROOMS = {
   agent: { pattern: 'packages/agent', imports: ['proto', 'service-kit'] },
   harness: { pattern: 'packages/harness', imports: [] },
   skills: { pattern: 'packages/skills', imports: ['proto', 'service-kit', 'agent', 'harness'] },
-  cli: { pattern: 'packages/cli', imports: ['harness'] },
+  cli: { pattern: 'packages/cli', imports: ['proto', 'service-kit', 'agent', 'harness'] },
   testkit: { pattern: 'packages/testkit', imports: ['proto', 'service-kit'] },
 };
 

@@ -14,7 +14,7 @@ useProjectNode();
 const results = join(root, '.parley', 'test-results');
 const containersRequired = process.env.REQUIRE_CONTAINERS === '1';
 const JEST_ENV = { NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' };
-const OTHER_SUITES = ['tests/integration/', 'tests/compose/'];
+const OTHER_SUITES = ['tests/integration/', 'tests/conformance/', 'tests/compose/'];
 
 /** In this order; a step gives counts, true or false, or the reason why it was left out. */
 const STEPS = {
@@ -35,6 +35,7 @@ const STEPS = {
       ...OTHER_SUITES.map((one) => `<rootDir>/${one}`),
     ]),
   integration: () => jest('integration', ['--runInBand', '--testPathPatterns', '^.*/tests/integration/']),
+  conformance: () => jest('conformance', ['--runInBand', '--testPathPatterns', '^.*/tests/conformance/']),
   compose: () => {
     if (!hasTests('tests/compose')) return { ...NOTHING };
     const reason = engineMissing();

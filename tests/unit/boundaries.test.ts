@@ -10,7 +10,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'packages/agent': ['proto', 'packages/service-kit'],
   'packages/harness': [],
   'packages/skills': ['proto', 'packages/service-kit', 'packages/agent', 'packages/harness'],
-  'packages/cli': ['packages/harness'],
+  'packages/cli': ['proto', 'packages/service-kit', 'packages/agent', 'packages/harness'],
   'packages/testkit': ['proto', 'packages/service-kit'],
 };
 const SERVICES_MAY_IMPORT = ['proto', 'packages/service-kit', 'packages/agent', 'packages/harness', 'packages/skills'];

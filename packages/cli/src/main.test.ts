@@ -1,9 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { Started } from '../test-support/started.js';
 
 const packageFolder = dirname(import.meta.dirname);
 const rootFolder = dirname(dirname(packageFolder));
@@ -15,7 +16,7 @@ const READ = '{"tool":"read_file","arguments":{"path":"notes.txt"}}';
 
 let folder: string;
 let env: NodeJS.ProcessEnv;
-const children: ChildProcess[] = [];
+const children: Started[] = [];
 
 beforeAll(async () => {
   const tsc = join(rootFolder, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -31,51 +32,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A process whose output can be waited for. */
-class Started {
-  output = '';
-  readonly exitCode: Promise<number | null>;
-  readonly #child: ChildProcess;
-
-  constructor(command: string, args: readonly string[], options: { readonly stdin: 'pipe' | 'ignore' }) {
-    this.#child = spawn(command, args, { cwd: folder, env, stdio: [options.stdin, 'pipe', 'pipe'] });
-    children.push(this.#child);
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (chunk: string) => {
-        this.output += chunk;
-        this.#child.emit('said');
-      });
-    }
-    this.exitCode = new Promise((resolve) => this.#child.once('close', resolve));
-  }
-
-  write(keys: string): void {
-    this.#child.stdin?.write(keys);
-  }
-
-  /** The reader leaves after the first output. */
-  async leaveAfterFirstOutput(): Promise<void> {
-    await this.says(/./u);
-    this.#child.stdout?.destroy();
-  }
-
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
-    for (;;) {
-      const found = pattern.exec(this.output);
-      if (found !== null) return found;
-      await new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`waited for ${String(pattern)} in ${this.output}`)), 20_000);
-        this.#child.once('said', () => {
-          clearTimeout(timer);
-          resolve(undefined);
-        });
-      });
-    }
-  }
+function start(command: string, args: readonly string[], stdin: 'pipe' | 'ignore'): Started {
+  const child = new Started(command, args, { cwd: folder, env, stdin });
+  children.push(child);
+  return child;
 }
 
 function parley(...args: string[]): Started {
-  return new Started(process.execPath, [launcher, 'run', ...args], { stdin: 'ignore' });
+  return start(process.execPath, [launcher, 'run', ...args], 'ignore');
 }
 
 describe('the program', () => {
@@ -108,7 +72,7 @@ if (existsSync(SCRIPT)) {
     /** Afterwards the mode of the terminal is printed. */
     function onTerminal(options = ''): Started {
       const run = `sh -c 'echo pid $$; exec "${process.execPath}" "${launcher}" run ${options}'; echo code $?; stty -a`;
-      return new Started(SCRIPT, ['-qfec', run, '/dev/null'], { stdin: 'pipe' });
+      return start(SCRIPT, ['-qfec', run, '/dev/null'], 'pipe');
     }
 
     const HEALTHY = /(?<![-\w])icanon[^]*(?<![-\w])echo(?!\w)/u;

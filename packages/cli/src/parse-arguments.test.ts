@@ -6,7 +6,7 @@ const env = { PARLEY_HOME: '/home/me/parley' };
 
 function parse(line: string[], isInteractive = true): RunSettings {
   const parsed = parseArguments(['run', ...line], { env, cwd: '/work', isInteractive, version: '1.2.3' });
-  if (parsed.type !== 'run') throw new Error(parsed.text);
+  if (parsed.type !== 'run') throw new Error(JSON.stringify(parsed));
   return parsed.settings;
 }
 

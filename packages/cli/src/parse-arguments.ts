@@ -1,7 +1,10 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { a2aCommands } from './a2a/a2a-commands.js';
+import type { A2aSettings } from './a2a/a2a-settings.js';
 import { type Allowance, ALLOWANCES } from './agent/approvals.js';
+import { set, wholeNumber } from './read-values.js';
 import type { RunSettings, SessionChoice } from './run-settings.js';
 import { UsageError } from './usage-error.js';
 
@@ -16,6 +19,7 @@ export interface ParseOptions {
 /** What the command line asks for. */
 export type ParsedArguments =
   | { readonly type: 'run'; readonly settings: RunSettings }
+  | { readonly type: 'a2a'; readonly settings: A2aSettings }
   /** Help or a version: nothing to do but to show it. */
   | { readonly type: 'text'; readonly text: string };
 
@@ -32,7 +36,7 @@ Exit codes of --print: 0 completed, 1 failed, 130 stopped; 2 for options that ca
 /** @throws UsageError with one line for whoever typed it. */
 export function parseArguments(argv: readonly string[], options: ParseOptions): ParsedArguments {
   const written: string[] = [];
-  let settings: RunSettings | undefined;
+  let parsed: ParsedArguments | undefined;
   const program = new Command('parley')
     .description('Agents in the terminal')
     .version(options.version, '-V, --version', 'show the version')
@@ -40,10 +44,10 @@ export function parseArguments(argv: readonly string[], options: ParseOptions): 
     .configureOutput({ writeOut: (text) => written.push(text), writeErr: () => undefined })
     .exitOverride();
   const run = runCommand().action((words: string[], given: GivenOptions) => {
-    settings = toSettings(words, given, options);
+    parsed = { type: 'run', settings: toSettings(words, given, options) };
   });
-  run.copyInheritedSettings(program);
-  program.addCommand(run);
+  const a2a = a2aCommands(options.cwd, (settings) => (parsed = { type: 'a2a', settings }));
+  for (const command of [run, ...a2a]) program.addCommand(command.copyInheritedSettings(program));
   try {
     program.parse(argv, { from: 'user' });
   } catch (error) {
@@ -52,7 +56,7 @@ export function parseArguments(argv: readonly string[], options: ParseOptions): 
     if (error.code === 'commander.help') return { type: 'text', text: program.helpInformation() };
     throw new UsageError(error.message.replace(/^error: /u, '').replace(/\s*\n\s*/gu, ' '), { cause: error });
   }
-  return settings === undefined ? { type: 'text', text: program.helpInformation() } : { type: 'run', settings };
+  return parsed ?? { type: 'text', text: program.helpInformation() };
 }
 
 interface GivenOptions {
@@ -162,16 +166,4 @@ function allowances(value: string, before: readonly Allowance[] = []): Allowance
       return found;
     }),
   ];
-}
-
-function wholeNumber(value: string): number {
-  const number = Number(value);
-  if (!/^\d+$/u.test(value) || !Number.isSafeInteger(number) || number < 1) {
-    throw new InvalidArgumentError('It takes a whole number from 1.');
-  }
-  return number;
-}
-
-function set(value: string | undefined): string | undefined {
-  return value === undefined || value.trim() === '' ? undefined : value;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { JsonlSessionStorage, loadMcpConfig, messageOf } from '@parley/harness';
+import { runA2a } from './a2a/run-a2a.js';
 import { chooseModel, type ChosenModel } from './agent/choose-model.js';
 import { makeAgent } from './agent/make-agent.js';
 import type { CliIo } from './cli-io.js';
@@ -24,6 +25,7 @@ export async function runCli(argv: readonly string[], io: CliIo, version: string
   try {
     const isInteractive = io.stdin.isTTY === true && io.stdout.isTTY === true && io.env['TERM'] !== 'dumb';
     const parsed = parseArguments(argv, { env: io.env, cwd: io.cwd, isInteractive, version });
+    if (parsed.type === 'a2a') return await runA2a(parsed.settings, io);
     if (parsed.type === 'run') return await runWith(parsed.settings, io, version);
     await new OutputWriter(io.stdout).write(parsed.text);
     return 0;

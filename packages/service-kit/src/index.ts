@@ -9,7 +9,7 @@ export {
   readEnv,
   secretEnv,
 } from './config/env.js';
-export { AppError, invalidField, type AppErrorOptions, type FieldError } from './errors/app-error.js';
+export { AppError, failureOfCall, invalidField, type AppErrorOptions, type FieldError } from './errors/app-error.js';
 export { checkPlainJson, parsePlainJson } from './errors/plain-json.js';
 export { fromProblem, reasonOfStatus, toProblem, type ProblemBody } from './errors/problem.js';
 export { REASONS, type Reason } from './errors/reasons.js';
@@ -19,6 +19,7 @@ export {
   type GrpcMethod,
   type GrpcServerOptions,
   type GrpcServiceBinding,
+  type RawGrpcService,
   type RunningGrpcServer,
 } from './grpc/grpc-server.js';
 export { fromServiceError, PROBLEM_TRAILER, toServiceError } from './grpc/problem-trailer.js';
@@ -26,7 +27,8 @@ export { serviceDefinition, UndecodableMessage } from './grpc/service-definition
 export { bearerOf, HttpCall, requestIdOf } from './http/call-context.js';
 export { createHttpServer, sendAnswer, type HttpServerOptions, type RunningHttpServer } from './http/http-server.js';
 export { mountOperations, type OperationsEndpoints, type Readiness } from './http/operations-endpoints.js';
-export { fromHttpLibrary, logFailure, sendProblem } from './http/problem-response.js';
+export { endAnswer, fromHttpLibrary, logFailure, sendProblem } from './http/problem-response.js';
+export { readJsonBody } from './http/read-json-body.js';
 export { readQuery, type QueryKind } from './http/query.js';
 export type { HttpAnswer, HttpInput, HttpRoute, RouteDoc } from './http/routes.js';
 export { runPhases, type PhaseResult, type ShutdownPhase } from './lifecycle/lifecycle.js';

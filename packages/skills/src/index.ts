@@ -4,6 +4,15 @@ export type { Finding, Metrics, Severity, SourceLanguage, Verdict } from './code
 export { defineSkill } from './define-skill.js';
 export { MAX_SUMMARY_TEXT_CHARS, summarize } from './summarize/summarize.js';
 export { MAX_TRANSLATION_CHARS, MAX_UNTRANSLATED, translate } from './translate/translate.js';
-export { createWork, type CreateWorkOptions } from './work/create-work.js';
-export { workByHarness, type WorkOptions } from './work/work-by-harness.js';
-export { readWorkConfig, workEnv, type WorkConfig } from './work/work-env.js';
+export {
+  createAgentTasks,
+  createWork,
+  type CreateAgentTasksOptions,
+  type CreateWorkOptions,
+} from './work/create-work.js';
+export type { WorkOptions } from './work/harness-run.js';
+export { OfflineAgentModel } from './work/offline/offline-agent-model.js';
+export { createTaskExecutor } from './work/tasks/create-task-executor.js';
+export type { TaskExecutorOptions } from './work/tasks/turn.js';
+export { workByHarness } from './work/work-by-harness.js';
+export { isOffline, readWorkConfig, workEnv, type WorkConfig } from './work/work-env.js';

@@ -1,6 +1,6 @@
 import { createAgentService, type AgentConfig, type AgentDefaults, type AgentServiceHandle } from '@parley/agent';
 import type { Logger } from '@parley/service-kit';
-import { createWork, skillsByName, type WorkConfig } from '@parley/skills';
+import { createAgentTasks, createWork, isOffline, skillsByName, type WorkConfig } from '@parley/skills';
 
 export const DEFAULTS: AgentDefaults = {
   agentId: 'agent_A',
@@ -11,10 +11,13 @@ export const DEFAULTS: AgentDefaults = {
 
 /** Agent A translates and summarizes. */
 export function createAgentApp(config: AgentConfig, work: WorkConfig, logger: Logger): AgentServiceHandle {
-  const skills = createWork(skillsByName(['translate', 'summarize']), {
-    agentId: config.AGENT_ID,
-    config: work,
+  const skills = skillsByName(['translate', 'summarize']);
+  const options = { agentId: config.AGENT_ID, config: work, logger };
+  return createAgentService({
+    config,
     logger,
+    skills: createWork(skills, options),
+    tasks: ({ delegate }) => createAgentTasks(skills, { ...options, delegate }),
+    offline: isOffline(work),
   });
-  return createAgentService({ config, logger, skills });
 }

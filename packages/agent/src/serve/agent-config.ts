@@ -44,6 +44,12 @@ export function agentEnv(defaults: AgentDefaults) {
       'Lease of an agreement when nothing else is wished.',
     ),
     AGENT_MAX_CONCURRENT_CALLS: intEnv(8, { min: 1, max: 1_000 }).describe('Pieces of work at the same time.'),
+    AGENT_A2A_COMPAT: boolEnv(true).describe('Whether A2A 0.3 is served beside 1.0.'),
+    AGENT_REQUIRE_AGREEMENT: boolEnv(false).describe('Whether A2A tasks without an agreement are refused.'),
+    AGENT_TASK_DEADLINE_SECONDS: intEnv(600, { min: 1, max: 86_400 }).describe(
+      'One turn of an A2A task, waiting included.',
+    ),
+    AGENT_MAX_RUNNING_TASKS: intEnv(64, { min: 1, max: 10_000 }).describe('A2A tasks worked on at the same time.'),
     AGENT_ALLOW_PRIVATE_TARGETS: boolEnv(true).describe('Whether private and loopback addresses may be called.'),
     AGENT_LOG_FORMAT: logFormatEnv.describe('json, or text for people.'),
     AGENT_LOG_LEVEL: logLevelEnv.describe('debug, info, warn, error or silent.'),

@@ -17,12 +17,17 @@ import type { LeaseEvent } from '../lease/index.js';
 import type { Skill } from '../skill.js';
 import type { AgentConfig } from './agent-config.js';
 import { serveAgent, type ServedAgent } from './serve-agent.js';
+import { serveTasks, type ServedTasks, type TaskExecutorFactory } from './serve-tasks.js';
 
 export interface AgentServiceOptions {
   readonly config: AgentConfig;
   readonly logger: Logger;
   readonly skills: readonly Skill[];
   readonly version?: string;
+  /** Who does A2A tasks; without it A2A is not served. */
+  readonly tasks?: TaskExecutorFactory;
+  /** True if no model is behind the tasks; the card says so. */
+  readonly offline?: boolean;
 }
 
 export interface AgentServiceHandle extends RunnableService {
@@ -50,6 +55,7 @@ class AgentService implements AgentServiceHandle {
   readonly #calls: ReturnType<typeof agentMetrics>['calls'];
   #agent: Agent | undefined;
   #served: ServedAgent | undefined;
+  #tasks: ServedTasks | undefined;
   #registered = false;
   #draining = false;
   readonly #registering = new AbortController();
@@ -94,7 +100,10 @@ class AgentService implements AgentServiceHandle {
     const agent = this.#createAgent(endpoint);
     this.#agent = agent;
     this.#observe(agent);
+    this.#tasks = this.#serveTasks(agent, endpoint);
+    await this.#recoverTasks();
     this.#served = await serveAgent(agent, {
+      ...(this.#tasks === undefined ? {} : { a2a: this.#tasks.server }),
       httpPort,
       grpcPort: config.AGENT_GRPC_PORT,
       host: config.AGENT_HOST,
@@ -113,6 +122,35 @@ class AgentService implements AgentServiceHandle {
     });
     // The registry may come later; until then the agent serves and is not ready.
     void this.#prepareAndRegister(agent);
+  }
+
+  #serveTasks(agent: Agent, publicUrl: string): ServedTasks | undefined {
+    const { skills, tasks, offline = false, version = '0.1.0' } = this.#options;
+    if (tasks === undefined) return undefined;
+    const config = this.#config;
+    return serveTasks({
+      agent,
+      config,
+      skills,
+      tasks,
+      offline,
+      version,
+      publicUrl,
+      grpcTarget: grpcTarget(config),
+      redis: this.#redis,
+      logger: this.logger,
+      metrics: this.#metrics,
+    });
+  }
+
+  /** What an earlier process left unfinished is told as failed; a store that is away does not keep the agent down. */
+  async #recoverTasks(): Promise<void> {
+    try {
+      const failed = (await this.#tasks?.engine.recover()) ?? 0;
+      if (failed > 0) this.logger.warn(`${failed} tasks were left unfinished and have failed`, { tasks: failed });
+    } catch (error) {
+      this.logger.warn('Unfinished tasks could not be looked for', { error });
+    }
   }
 
   /** Whoever finds the agent may expect work at its usual pace. */
@@ -138,7 +176,7 @@ class AgentService implements AgentServiceHandle {
   #createAgent(endpoint: string): Agent {
     const config = this.#config;
     return new Agent({
-      manifest: identity(config, endpoint, this.#options.version),
+      manifest: identity(config, endpoint, this.#options),
       skills: this.#options.skills,
       logger: this.logger,
       settings: { maxConcurrentCalls: config.AGENT_MAX_CONCURRENT_CALLS },
@@ -198,14 +236,30 @@ class AgentService implements AgentServiceHandle {
         timeoutMs: delayMs + 500,
         run: () => new Promise((done) => setTimeout(done, delayMs)),
       },
-      { name: 'requests in flight', timeoutMs: 11_000, run: () => this.#served?.close(10_000) },
+      {
+        name: 'requests in flight',
+        timeoutMs: 11_000,
+        // Streams are requests that end with their tasks.
+        run: () => Promise.all([this.#tasks?.close(5_000), this.#served?.close(10_000)]).then(() => undefined),
+      },
       { name: 'agreements', timeoutMs: 7_500, run: () => this.#agent?.stop() },
       { name: 'store', timeoutMs: 1_500, run: () => (this.#redis === undefined ? undefined : closeRedis(this.#redis)) },
     ];
   }
 }
 
-function identity(config: AgentConfig, endpoint: string, version: string | undefined): AgentIdentity {
+/** Where others reach the gRPC port, as far as that is known. */
+function grpcTarget(config: AgentConfig): string | undefined {
+  if (config.AGENT_PUBLIC_GRPC !== undefined) return config.AGENT_PUBLIC_GRPC;
+  if (config.AGENT_PUBLIC_URL !== undefined || config.AGENT_GRPC_PORT === 0) return undefined;
+  return `127.0.0.1:${config.AGENT_GRPC_PORT}`;
+}
+
+function identity(
+  config: AgentConfig,
+  endpoint: string,
+  { version, tasks }: Pick<AgentServiceOptions, 'version' | 'tasks'>,
+): AgentIdentity {
   const labels = Object.fromEntries(
     (config.AGENT_LABELS?.split(',') ?? []).map((pair): [string, string] => {
       const at = pair.indexOf('=');
@@ -221,6 +275,7 @@ function identity(config: AgentConfig, endpoint: string, version: string | undef
     ...(Object.keys(labels).length === 0 ? {} : { labels }),
     interfaces: [
       { protocol: 'negotiation-http', version: 'v1', url: endpoint },
+      ...(tasks === undefined ? [] : [{ protocol: 'a2a', version: '1.0', url: `${endpoint}/a2a` }]),
       ...(config.AGENT_PUBLIC_GRPC === undefined
         ? []
         : [{ protocol: 'negotiation-grpc', version: 'v1', url: `http://${config.AGENT_PUBLIC_GRPC}` }]),

@@ -1,3 +1,4 @@
 export { agentEnv, readAgentConfig, type AgentConfig, type AgentDefaults } from './agent-config.js';
 export { createAgentService, type AgentServiceHandle, type AgentServiceOptions } from './agent-service.js';
 export { serveAgent, type ServeAgentOptions, type ServedAgent } from './serve-agent.js';
+export type { TaskExecutorFactory } from './serve-tasks.js';

@@ -10,6 +10,7 @@ import {
   type Metrics,
   type Readiness,
 } from '@parley/service-kit';
+import type { A2aServer } from '../a2a/server/index.js';
 import type { Agent } from '../agent/agent.js';
 import { agentBindings } from './agent-bindings.js';
 import { agentOperations } from './agent-operations.js';
@@ -31,6 +32,8 @@ export interface ServeAgentOptions {
   readonly metrics?: Metrics;
   /** Default: ready as long as it serves. */
   readonly readiness?: () => Readiness;
+  /** A2A beside it: its paths on the HTTP port, its services on the gRPC port. */
+  readonly a2a?: A2aServer;
 }
 
 export interface ServedAgent {
@@ -69,6 +72,7 @@ export async function serveAgent(agent: Agent, options: ServeAgentOptions = {}):
     metrics,
     deadlineMs: 130_000,
     extend: (app) => {
+      options.a2a?.mount(app);
       mountOperations(app, {
         metrics,
         readiness: options.readiness ?? (() => ({ ready: true, checks: {} })),
@@ -77,7 +81,16 @@ export async function serveAgent(agent: Agent, options: ServeAgentOptions = {}):
     },
   });
   const port = await http.listen(httpPort, host);
-  const grpc = createGrpcServer({ services: agentBindings(operations), logger, metrics, deadlineMs: 130_000 });
+  const { services: extraServices = [], interceptors = [], maxMessageBytes } = options.a2a?.grpc ?? {};
+  const grpc = createGrpcServer({
+    services: agentBindings(operations),
+    extraServices,
+    interceptors,
+    logger,
+    metrics,
+    deadlineMs: 130_000,
+    ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
+  });
   let boundGrpc: number | undefined;
   try {
     boundGrpc = grpcPort === undefined ? undefined : await grpc.listen(grpcPort, host);

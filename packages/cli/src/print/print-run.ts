@@ -1,16 +1,12 @@
 import type { AgentEvent, AgentRunResult } from '@parley/harness';
 import type { CliIo } from '../cli-io.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { ABORTED_EXIT_CODE, LOST_READER_EXIT_CODE, onStopSignals } from '../stop-signals.js';
 import { outcomeOf } from '../ui/describe-result.js';
 import { neutralise, neutraliseLine, safeJson } from '../ui/neutralise.js';
 import { failureText } from '../ui/render-event.js';
 import { OutputWriter } from './output-writer.js';
 
-export const ABORTED_EXIT_CODE = 130;
-
-/** As a shell says that a program was ended by a signal; a reader that left is SIGPIPE. */
-const SIGNALS = { SIGINT: ABORTED_EXIT_CODE, SIGTERM: 143, SIGHUP: 129 } as const;
-const LOST_READER_EXIT_CODE = 141;
 const SHUTDOWN_MS = 7_000;
 
 /** Works on one task and prints what came of it: the answer, or with `isJson` every event. */
@@ -33,15 +29,14 @@ export class PrintRun {
   /** @returns the exit code: 0 completed, 1 failed, 130 stopped. */
   async run(session: OpenSession, task: string): Promise<number> {
     this.#session = session;
-    const listeners = Object.entries(SIGNALS).map(([signal, code]) => [signal, () => this.#stop(code)] as const);
-    for (const [signal, listener] of listeners) this.#io.process.on(signal, listener);
+    const endListening = onStopSignals(this.#io.process, (code) => this.#stop(code));
     try {
       for (const notice of session.notices) await this.warn(notice);
       if (this.#stoppedBy !== undefined) return this.#stoppedBy;
       return await Promise.race([this.#work(session, task), this.#forced.promise]);
     } finally {
       await settledWithin(session.agent.shutdown(), this.#forced.promise);
-      for (const [signal, listener] of listeners) this.#io.process.off(signal, listener);
+      endListening();
     }
   }
 

@@ -9,10 +9,10 @@ const UNAVAILABLE = 14;
 /** `grpc.health.v1.Health` for the whole server (the empty name) and each service; not serving until told. */
 export function addHealth(
   server: grpc.Server,
-  services: readonly DescService[],
+  services: readonly string[],
   closing: AbortSignal,
 ): { setServing(serving: boolean): void } {
-  const names = ['', ...services.map(({ typeName }) => typeName)];
+  const names = ['', ...services];
   const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])));
   health.addToServer(endingStreams(server, closing));
   return {
@@ -33,7 +33,7 @@ export function addReflection(server: grpc.Server, services: readonly DescServic
  * Gives a library's services to the server so that their open streams end when the server closes:
  * they would stay open as long as their reader likes, and hold the shutdown.
  */
-function endingStreams(server: grpc.Server, closing: AbortSignal): grpc.Server {
+export function endingStreams(server: grpc.Server, closing: AbortSignal): grpc.Server {
   const addService: grpc.Server['addService'] = (service, implementation) => {
     const wrapped: Record<string, grpc.UntypedHandleCall> = {};
     for (const [name, handler] of Object.entries(implementation)) {

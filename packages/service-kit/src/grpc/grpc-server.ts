@@ -4,7 +4,7 @@ import { AppError } from '../errors/app-error.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { AnyOperation, AnyStreamOperation } from '../operation.js';
-import { addHealth, addReflection } from './grpc-operations.js';
+import { addHealth, addReflection, endingStreams } from './grpc-operations.js';
 import { methodHandlers } from './method-handlers.js';
 import { serviceDefinition } from './service-definition.js';
 
@@ -24,11 +24,21 @@ export interface GrpcServiceBinding {
   readonly methods: Readonly<Record<string, GrpcMethod>>;
 }
 
+/** A service with a table of methods and handlers of its own: the contract is not one of ours. */
+export interface RawGrpcService {
+  readonly definition: grpc.ServiceDefinition;
+  readonly implementation: grpc.UntypedServiceImplementation;
+}
+
 export interface GrpcServerOptions {
   readonly services: readonly GrpcServiceBinding[];
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Default 64 KiB; a longer message is RESOURCE_EXHAUSTED. */
+  /** Services of other contracts, as grpc-js takes them. Their open streams end when the server closes. */
+  readonly extraServices?: readonly RawGrpcService[];
+  /** Called for every call, in this order, before its handler. */
+  readonly interceptors?: readonly grpc.ServerInterceptor[];
+  /** Default 64 KiB, for every service; a longer message is RESOURCE_EXHAUSTED. */
   readonly maxMessageBytes?: number;
   /** Used when the caller gave no sooner deadline; for a stream until its first item is asked for. Default 20,000 ms. */
   readonly deadlineMs?: number;
@@ -51,6 +61,7 @@ export function createGrpcServer(options: GrpcServerOptions): RunningGrpcServer 
     // A client that vanished without a word would hold its streams for ever.
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,
+    interceptors: [...(options.interceptors ?? [])],
   });
   const closing = new AbortController();
   for (const binding of options.services) {
@@ -59,8 +70,16 @@ export function createGrpcServer(options: GrpcServerOptions): RunningGrpcServer 
       methodHandlers(binding, { ...options, closing: closing.signal }),
     );
   }
+  const extra = options.extraServices ?? [];
+  for (const { definition, implementation } of extra) {
+    endingStreams(server, closing.signal).addService(definition, implementation);
+  }
   const services = options.services.map(({ service }) => service);
-  const health = addHealth(server, services, closing.signal);
+  const names = [
+    ...services.map(({ typeName }) => typeName),
+    ...extra.map(({ definition }) => serviceName(definition)),
+  ];
+  const health = addHealth(server, names, closing.signal);
   addReflection(server, services, closing.signal);
   let closed: Shutdown | undefined;
   return {
@@ -84,6 +103,12 @@ export function createGrpcServer(options: GrpcServerOptions): RunningGrpcServer 
       });
     },
   };
+}
+
+/** `/lf.a2a.v1.A2AService/GetTask` names its service. */
+function serviceName(definition: grpc.ServiceDefinition): string {
+  const [first] = Object.values(definition);
+  return first?.path.split('/')[1] ?? '';
 }
 
 function bind(server: grpc.Server, address: string): Promise<number> {

@@ -27,6 +27,11 @@ export function sendProblem(response: ServerResponse, error: AppError, requestId
     response.setHeader('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
   }
   if (error.reason === 'unauthenticated') response.setHeader('WWW-Authenticate', 'Bearer');
+  endAnswer(response, body);
+}
+
+/** Ends an answer whose status and headers are set; with care when the request's body is still under way. */
+export function endAnswer(response: ServerResponse, body: string): void {
   if (isStillSending(response.req)) endAfterRequest(response, body);
   else response.end(body);
 }

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@parley/service-kit';
 import { translate } from '../index.js';
-import { createWork } from './create-work.js';
+import { createAgentTasks, createWork } from './create-work.js';
 import { pruneJournals } from './prune-journals.js';
+import { Recorder, request, text } from './tasks/task.test-helper.js';
 import { readWorkConfig } from './work-env.js';
 
 let folder: string;
@@ -59,6 +60,22 @@ describe('the work of an agent service', () => {
     expect(() => readWorkConfig({ AGENT_MAX_STEPS: '0', OPENAI_BASE_URL: 'ftp://x' })).toThrow(
       /OPENAI_BASE_URL[\s\S]*AGENT_MAX_STEPS/u,
     );
+  });
+});
+
+describe('the tasks of an agent service', () => {
+  it('are done offline without a model, and recorded by context, to be gone on with', async () => {
+    const reporter = new Recorder();
+    const env = options({ AGENT_SESSIONS_DIR: folder });
+    const outcome = await createAgentTasks([translate], env).execute(
+      request([text('translate into German: The house is big.')]),
+      reporter,
+    );
+    await createAgentTasks([translate], env).execute(request([text('Now into Russian')]), reporter);
+    expect(outcome).toMatchObject({ state: 'completed', metadata: { run: { model: 'offline', offline: true } } });
+    expect(reporter.artifacts).toHaveLength(2);
+    expect(reporter.output('translate')).toMatchObject({ source_language: 'de', target_language: 'ru' });
+    expect((await readdir(folder)).filter((name) => name.endsWith('.jsonl'))).toHaveLength(1);
   });
 });
 

@@ -1,8 +1,11 @@
-import type { Skill } from '@parley/agent';
+import type { Delegate, Skill, TaskExecutor } from '@parley/agent';
 import { JsonlSessionStorage, modelFromEnv, OpenTelemetryObserver, type ModelAdapter } from '@parley/harness';
 import type { Logger } from '@parley/service-kit';
 import { pruneJournals } from './prune-journals.js';
-import { workByHarness, type WorkOptions } from './work-by-harness.js';
+import { workByHarness } from './work-by-harness.js';
+import type { WorkOptions } from './harness-run.js';
+import { OfflineAgentModel } from './offline/offline-agent-model.js';
+import { createTaskExecutor } from './tasks/create-task-executor.js';
 import type { WorkConfig } from './work-env.js';
 
 export interface CreateWorkOptions {
@@ -21,19 +24,7 @@ const PRUNE_EVERY = 100;
  * journal per context where a folder is given.
  */
 export function createWork(skills: readonly Skill[], options: CreateWorkOptions): Skill[] {
-  const { agentId, config, logger } = options;
-  const model = options.model ?? modelFromEnv(openAiEnv(config), { logger });
-  const folder = config.AGENT_SESSIONS_DIR;
-  const work: WorkOptions = {
-    agentId,
-    model,
-    observers: [new OpenTelemetryObserver()],
-    maxSteps: config.AGENT_MAX_STEPS,
-    budget: { maxTotalTokens: config.AGENT_MAX_RUN_TOKENS },
-    logger,
-    ...(folder === undefined ? {} : { sessions: new JsonlSessionStorage(folder, { logger }) }),
-  };
-  const prune = folder === undefined ? undefined : pruning(folder, config.AGENT_MAX_SESSIONS, logger);
+  const { work, prune } = workOf(options, undefined);
   return skills.map((skill) => {
     const worked = workByHarness(skill, work);
     if (prune === undefined) return worked;
@@ -45,6 +36,52 @@ export function createWork(skills: readonly Skill[], options: CreateWorkOptions)
       },
     };
   });
+}
+
+export interface CreateAgentTasksOptions extends CreateWorkOptions {
+  /** Has done by others what the skills do not cover. Absent: nobody is asked. */
+  readonly delegate?: Delegate;
+}
+
+/**
+ * The tasks of an agent service, done by the harness with the same model, bounds and journals as {@link createWork}:
+ * one run per turn, one journal per context where a folder is given. See {@link createTaskExecutor}.
+ */
+export function createAgentTasks(skills: readonly Skill[], options: CreateAgentTasksOptions): TaskExecutor {
+  const { delegate, config } = options;
+  const { work, prune } = workOf(options, new OfflineAgentModel());
+  const tasks = createTaskExecutor(skills, {
+    ...work,
+    contexts: { maxContexts: config.AGENT_MAX_SESSIONS },
+    ...(delegate === undefined ? {} : { delegate }),
+  });
+  return {
+    execute: (request, reporter) => {
+      prune?.();
+      return tasks.execute(request, reporter);
+    },
+  };
+}
+
+/** @param offline the model that stands in where none is configured; undefined: the harness's own. */
+function workOf(
+  options: CreateWorkOptions,
+  offline: ModelAdapter | undefined,
+): { readonly work: WorkOptions; readonly prune: (() => void) | undefined } {
+  const { agentId, config, logger } = options;
+  const model = options.model ?? modelFromEnv(openAiEnv(config), { logger, ...(offline && { offline }) });
+  const folder = config.AGENT_SESSIONS_DIR;
+  const work: WorkOptions = {
+    agentId,
+    model,
+    observers: [new OpenTelemetryObserver()],
+    maxSteps: config.AGENT_MAX_STEPS,
+    budget: { maxTotalTokens: config.AGENT_MAX_RUN_TOKENS },
+    logger,
+    ...(folder === undefined ? {} : { sessions: new JsonlSessionStorage(folder, { logger }) }),
+  };
+  const prune = folder === undefined ? undefined : pruning(folder, config.AGENT_MAX_SESSIONS, logger);
+  return { work, prune };
 }
 
 /** Too many journals are worth a warning, not a failed piece of work. */

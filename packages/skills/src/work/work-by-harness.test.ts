@@ -9,7 +9,8 @@ import {
   type RunObserver,
 } from '@parley/harness';
 import { codeReview, summarize, translate } from '../index.js';
-import { workByHarness, type WorkOptions } from './work-by-harness.js';
+import { workByHarness } from './work-by-harness.js';
+import type { WorkOptions } from './harness-run.js';
 
 const SIGNAL = new AbortController().signal;
 

@@ -1,31 +1,8 @@
 import type { Skill, SkillContext } from '@parley/agent';
-import {
-  Agent,
-  openSession,
-  SessionError,
-  type AgentRunResult,
-  type HarnessLogger,
-  type ModelAdapter,
-  type OpenedSession,
-  type RunBudget,
-  type RunObserver,
-  type SessionStorage,
-} from '@parley/harness';
-import { AppError } from '@parley/service-kit';
+import type { AgentRunResult, ModelAdapter } from '@parley/harness';
 import { stopIfAborted } from '../checkpoint.js';
+import { notCompleted, requireCompleted, runHarness, type WorkOptions } from './harness-run.js';
 import { SkillTool } from './skill-tool.js';
-
-export interface WorkOptions {
-  readonly agentId: string;
-  readonly model: ModelAdapter;
-  /** Where runs are recorded, one session per context. Absent: nowhere. */
-  readonly sessions?: SessionStorage;
-  readonly observers?: readonly RunObserver[];
-  /** Turns of one piece of work at most. Default 8. */
-  readonly maxSteps?: number;
-  readonly budget?: RunBudget;
-  readonly logger?: HarnessLogger;
-}
 
 /**
  * The same skill, done by an agent harness: one run per piece of work, with the skill as its tool. The answer is what
@@ -36,70 +13,47 @@ export interface WorkOptions {
  * `journal_unavailable` if it cannot be recorded.
  */
 export function workByHarness(skill: Skill, options: WorkOptions): Skill {
-  return { ...skill, run: (input, context) => work(skill, input, context, options) };
+  return {
+    ...skill,
+    run: async (input, context) => {
+      const { output, result } = await workOnce(skill, input, context, options);
+      const { model } = options;
+      const answer = model.offline === true ? {} : { answer: result.output };
+      return { ...output, ...answer, run: describeRun(result, model) };
+    },
+  };
 }
 
-async function work(
+/** Exactly one piece of work, and the run that did it. @throws AppError as {@link workByHarness} does. */
+export async function workOnce(
   skill: Skill,
   input: unknown,
   context: SkillContext,
   options: WorkOptions,
-): Promise<Record<string, unknown>> {
-  stopIfAborted(context.signal);
+): Promise<{ readonly output: Record<string, unknown>; readonly result: AgentRunResult }> {
+  const { contextId, signal } = context;
+  stopIfAborted(signal);
   const tool = new SkillTool(skill, input, context);
-  const agent = await openAgent(skill, tool, context, options);
-  try {
-    const result = await agent.run(taskOf(skill, input, context), { signal: context.signal });
-    stopIfAborted(context.signal);
-    return answerOf(tool, result, options.model);
-  } finally {
-    await agent.shutdown();
-  }
+  const task = taskOf(skill, input, context);
+  const result = await runHarness(
+    { systemPrompt: promptOf(skill), task, handlers: [tool], contextId, signal },
+    options,
+  );
+  stopIfAborted(signal);
+  if (tool.output === undefined && tool.failure !== undefined) throw tool.failure;
+  requireCompleted(result);
+  if (tool.output === undefined) throw notCompleted(result, 'the tool was not called');
+  return { output: tool.output, result };
 }
 
-async function openAgent(skill: Skill, tool: SkillTool, context: SkillContext, options: WorkOptions): Promise<Agent> {
-  const { agentId, model, observers = [], maxSteps = 8, budget, logger } = options;
-  const opened = await openContext(context, options);
-  const agent = new Agent(borrowed(model), {
-    agentId,
-    systemPrompt: promptOf(skill),
-    handlers: [tool],
-    observers,
-    runtimePolicy: { maxSteps, ...(budget === undefined ? {} : { budget }) },
-    ...(opened === undefined ? {} : { session: opened.journal }),
-    ...(logger === undefined ? {} : { logger }),
-  });
-  if (opened !== undefined && opened.session !== null) agent.restore(opened.session);
-  return agent;
-}
-
-/** A run that a crash cut off is closed: the work is asked for again, or it is over. */
-async function openContext(
-  { contextId, signal }: SkillContext,
-  { agentId, sessions }: WorkOptions,
-): Promise<OpenedSession | undefined> {
-  if (sessions === undefined || contextId === undefined) return undefined;
-  try {
-    return await openSession({ storage: sessions, sessionId: contextId, agentId, onUnfinished: 'abandon', signal });
-  } catch (error) {
-    throw error instanceof SessionError ? withoutJournal(error) : error;
-  }
-}
-
-/** Work that is to be recorded and cannot be is not done: nobody could tell later what it was. */
-function withoutJournal(cause: Error): AppError {
-  return new AppError('unavailable', 'The journal of this work cannot be written.', {
-    code: 'journal_unavailable',
-    cause,
-  });
-}
-
-/** All pieces of work share one model: an agent that ends must not stop it. */
-function borrowed(model: ModelAdapter): ModelAdapter {
+/** How something was done, for whoever gets it. */
+export function describeRun(result: AgentRunResult, model: ModelAdapter): Record<string, unknown> {
   return {
-    name: model.name,
-    ...(model.offline === undefined ? {} : { offline: model.offline }),
-    stream: (request, signal) => model.stream(request, signal),
+    run_id: result.runId,
+    model: model.name,
+    offline: model.offline === true,
+    turns: result.turns,
+    stop_reason: result.stopReason,
   };
 }
 
@@ -118,27 +72,4 @@ function promptOf({ capability }: Skill): string {
  */
 function taskOf({ capability }: Skill, input: unknown, { parameters }: SkillContext): string {
   return JSON.stringify({ tool: capability, arguments: {}, parameters, input });
-}
-
-function answerOf(tool: SkillTool, result: AgentRunResult, model: ModelAdapter): Record<string, unknown> {
-  if (tool.output === undefined && tool.failure !== undefined) throw tool.failure;
-  if (result.stopReason === 'persistence_failed') throw withoutJournal(new Error(result.error ?? ''));
-  if (result.status !== 'completed' || tool.output === undefined) {
-    throw new AppError('unavailable', `The work was not completed: ${result.stopReason}.`, {
-      code: 'work_failed',
-      cause: new Error(result.error ?? 'the tool was not called'),
-    });
-  }
-  const offline = model.offline === true;
-  return {
-    ...tool.output,
-    ...(offline ? {} : { answer: result.output }),
-    run: {
-      run_id: result.runId,
-      model: model.name,
-      offline,
-      turns: result.turns,
-      stop_reason: result.stopReason,
-    },
-  };
 }

@@ -1,3 +1,4 @@
+import { isModelConfigured } from '@parley/harness';
 import { intEnv, readEnv } from '@parley/service-kit';
 import { z } from 'zod';
 
@@ -24,4 +25,9 @@ export type WorkConfig = z.infer<typeof workEnv>;
 /** @throws ConfigError naming the variable. */
 export function readWorkConfig(env: Readonly<Record<string, string | undefined>>): WorkConfig {
   return readEnv(workEnv, env);
+}
+
+/** True if the configuration describes no model. */
+export function isOffline({ OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL }: WorkConfig): boolean {
+  return !isModelConfigured({ OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL });
 }
