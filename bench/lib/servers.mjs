@@ -89,6 +89,14 @@ export async function startAgentB(registryUrl) {
   return { ...server, url };
 }
 
+/** An agent that does next to nothing, on our A2A server or on the bare library (`bare`), with an inspector port. */
+export async function startA2aServer(kind) {
+  const [inspect] = await freePorts(1);
+  const args = [`--inspect=127.0.0.1:${inspect}`, join(root, 'bench/a2a/server.mjs'), kind];
+  const server = await start(process.execPath, args, { ready: /^listening on (\d+)/ });
+  return { ...server, url: `http://127.0.0.1:${server.match[1]}`, inspect };
+}
+
 /** Bare node:http answering the given bodies by path. */
 export async function startBare(answers) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'));

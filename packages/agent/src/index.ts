@@ -53,43 +53,10 @@ export type {
   TaskReporter,
   TaskRequest,
 } from './a2a/task-executor.js';
-export type { Delegate, DelegateRequest, DelegateResult } from './a2a/delegate/delegate.js';
-export type { AdmittedWork, AgreementGate } from './a2a/agreement/agreement-gate.js';
-export {
-  connectA2a,
-  isResting,
-  isTerminal,
-  type A2aAnswer,
-  type A2aBinding,
-  type A2aCallOptions,
-  type A2aConnection,
-  type A2aListFilter,
-  type A2aMessage,
-  type A2aMetadata,
-  type A2aSendOptions,
-  type A2aTask,
-  type A2aTaskPage,
-  type A2aTaskState,
-  type A2aUpdate,
-  type ConnectA2aOptions,
-} from './a2a/client/index.js';
-export {
-  buildAgentCard,
-  buildExtendedAgentCard,
-  createA2aServer,
-  type A2aCardOptions,
-  type A2aServer,
-  type A2aServerOptions,
-  type CardSkill,
-} from './a2a/server/index.js';
-export {
-  createTaskEngine,
-  taskExecutorAdapter,
-  type TaskEngine,
-  type TaskEngineOptions,
-  type TaskLimits,
-} from './a2a/tasks/index.js';
-export { createMemoryTaskStore, createRedisTaskStore, type AgentTaskStore } from './a2a/stores/index.js';
-export { createMemoryPushStore, createPushSender, createRedisPushStore } from './a2a/push/index.js';
-export { createDelegate, type DelegateOptions } from './a2a/delegate/index.js';
-export { AGREEMENT_EXTENSION, agreementCall, agreementExtension, createAgreementGate } from './a2a/agreement/index.js';
+export * from './a2a/agreement/index.js';
+export * from './a2a/client/index.js';
+export * from './a2a/delegate/index.js';
+export * from './a2a/push/index.js';
+export * from './a2a/server/index.js';
+export * from './a2a/stores/index.js';
+export * from './a2a/tasks/index.js';

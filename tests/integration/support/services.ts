@@ -102,6 +102,11 @@ export function startWaitingAgent(options: StartAgentOptions): Promise<Service> 
   return startServing([join(import.meta.dirname, 'waiting-agent.mjs')], root, 'AGENT', agentOptions(options));
 }
 
+/** An agent that does code_review as a stage tells it: see stage.ts. */
+export function startScriptedAgent(options: StartAgentOptions): Promise<Service> {
+  return startServing([join(import.meta.dirname, 'scripted-agent.mjs')], root, 'AGENT', agentOptions(options));
+}
+
 /** Ports that stay the same over restarts. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();

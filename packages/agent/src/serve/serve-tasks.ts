@@ -109,8 +109,11 @@ export function serveTasks(options: ServeTasksOptions): ServedTasks {
   };
 }
 
-/** A replica that died is known as dead a while later: another one then tells of its tasks. */
-const RECOVER_EVERY_MS = 15_000;
+/**
+ * The store may come later than the agent, and a replica that died is known as dead a while later: whoever lives then
+ * tells of its tasks.
+ */
+const RECOVER_EVERY_MS = 2_000;
 
 function recoverNowAndThen(engine: TaskEngine, logger: Logger): NodeJS.Timeout {
   const timer = setInterval(() => {

@@ -9,7 +9,7 @@ export interface DelegateLimits {
   readonly firstAnswerMs: number;
   /** From the call to the end of the task. Default 600,000. */
   readonly taskMs: number;
-  /** Finding out what became of a task whose partner broke off. Default 15,000. */
+  /** Finding out what became of a task whose partner broke off. Default 10,000. */
   readonly settleMs: number;
   /** Cancelling the partner's task. Default 5,000. */
   readonly cancelMs: number;
@@ -23,7 +23,7 @@ export const DEFAULT_DELEGATE_LIMITS: DelegateLimits = {
   candidateTimeoutMs: 2_000,
   firstAnswerMs: 15_000,
   taskMs: 600_000,
-  settleMs: 15_000,
+  settleMs: 10_000,
   cancelMs: 5_000,
   maxArtifactBytes: 16 * 1_048_576,
 };

@@ -28,7 +28,7 @@ export type PartnerOutcome =
 
 /** Between two looks at a partner that broke off; the later ones are rarer. */
 const LOOK_EVERY_MS = 250;
-const LOOK_AT_MOST_EVERY_MS = 5_000;
+const LOOK_AT_MOST_EVERY_MS = 1_000;
 
 /** One piece of work at one partner, from the message to the checked result. */
 export class PartnerCall {

@@ -9,6 +9,7 @@ import type {
 import type { Logger } from '@parley/service-kit';
 import type { AgreementGate } from '../agreement/agreement-gate.js';
 import type { MessageMemory } from './message-memory.js';
+import type { UnstoredEndings } from './unstored-endings.js';
 import type { RunningCount } from './running-count.js';
 import type { TaskChannels } from './task-channels.js';
 import type { TaskTurn } from './task-turn.js';
@@ -36,6 +37,7 @@ export interface EngineParts {
   readonly slots: TurnSlots;
   readonly running: RunningCount;
   readonly memory: MessageMemory<SentMessage>;
+  readonly unstored: UnstoredEndings;
 }
 
 /** A turn for a message, and whether its answer speaks of an agreement. */

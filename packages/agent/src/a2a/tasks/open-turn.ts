@@ -172,6 +172,9 @@ function makeTurn(parts: EngineParts, init: TurnContextInit, onSettled: () => vo
     onSettled,
     onDeadline,
     load: () => store.load(taskId, call),
+    onUnstored: (task) => {
+      parts.unstored.keep(task, call);
+    },
   });
   return turn;
 }

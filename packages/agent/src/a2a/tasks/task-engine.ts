@@ -6,6 +6,8 @@ import type { AgreementGate } from '../agreement/agreement-gate.js';
 import { cancelTask } from './cancel-task.js';
 import type { EngineParts, PushParts } from './engine-parts.js';
 import { MessageMemory } from './message-memory.js';
+import { isTaskEnded } from './turn-failures.js';
+import { UnstoredEndings } from './unstored-endings.js';
 import { createPushConfig, deletePushConfig, getPushConfig, listPushConfigs } from './push-configs.js';
 import { getTask, listTasks } from './read-tasks.js';
 import { RunningCount } from './running-count.js';
@@ -84,7 +86,7 @@ export function createTaskEngine(options: TaskEngineOptions): TaskEngine {
     get running() {
       return parts.running.count;
     },
-    recover: () => recover(parts.store),
+    recover: () => recover(parts),
     close: (graceMs) => close(parts, graceMs),
   };
 }
@@ -107,6 +109,7 @@ function partsOf(options: TaskEngineOptions): EngineParts {
     channels: new TaskChannels(),
     slots: new TurnSlots({ maxWaiting: limits.maxQueuedPerTask ?? 4, maxWaitMs: cancelGraceMs }),
     running: new RunningCount(limits.maxRunningTasks ?? 64),
+    unstored: new UnstoredEndings(),
     memory: new MessageMemory({ now, keepMs: limits.rememberMessagesMs ?? REMEMBER_MS, ...REMEMBERED }),
   };
 }
@@ -136,8 +139,10 @@ function extendedCard(parts: EngineParts, call: ServerCallContext): AgentCard {
   return parts.extendedCard(call);
 }
 
-async function recover(store: TaskStore & { failInterrupted?: (reason: string) => Promise<number> }): Promise<number> {
-  return (await store.failInterrupted?.('The agent restarted before the task was done.')) ?? 0;
+async function recover({ store, unstored }: EngineParts): Promise<number> {
+  await unstored.store(store, isTaskEnded);
+  const recoverable: TaskStore & { failInterrupted?: (reason: string) => Promise<number> } = store;
+  return (await recoverable.failInterrupted?.('The agent restarted before the task was done.')) ?? 0;
 }
 
 async function close({ running, slots, channels }: EngineParts, graceMs: number): Promise<void> {

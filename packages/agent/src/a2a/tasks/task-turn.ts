@@ -55,6 +55,8 @@ export interface TurnOptions {
   readonly onDeadline: () => Ending;
   /** The task as the store has it. */
   readonly load: () => Promise<Task | undefined>;
+  /** The end was told and is not stored: somebody has to try again. */
+  readonly onUnstored: (task: Task) => void;
 }
 
 /**
@@ -344,7 +346,10 @@ export class TaskTurn {
     this.#options.logger.error('a task could not be stored', { task_id: this.taskId, error });
     this.#controller.abort(new AppError('unavailable', 'The task could not be stored.'));
     if (this.#task === undefined) await this.#refuse(error);
-    else this.#tellEnd(before, this.#status(FAILED, 'The result of the task could not be stored.'));
+    else {
+      this.#tellEnd(before, this.#status(FAILED, 'The result of the task could not be stored.'));
+      this.#options.onUnstored(this.#task);
+    }
     await this.#options.init.admitted?.release();
   }
 
