@@ -18,6 +18,8 @@ interface Entry<T> {
 /** What became of which message, so that a message that is sent again is not worked on again. */
 export class MessageMemory<T> {
   readonly #callers = new Map<string, Map<string, Entry<T>>>();
+  /** A message is looked for and then kept: hashing it once is enough. */
+  readonly #keys = new WeakMap<Message, string>();
   readonly #options: MessageMemoryOptions;
 
   constructor(options: MessageMemoryOptions) {
@@ -25,7 +27,7 @@ export class MessageMemory<T> {
   }
 
   find(message: Message, context: ServerCallContext): T | undefined {
-    const entry = this.#callers.get(callerOf(context))?.get(keyOf(message));
+    const entry = this.#callers.get(callerOf(context))?.get(this.#keyOf(message));
     return entry === undefined || entry.until <= this.#options.now() ? undefined : entry.value;
   }
 
@@ -36,7 +38,7 @@ export class MessageMemory<T> {
     // In the order of their last message, so that the first is the one that is forgotten.
     this.#callers.delete(caller);
     this.#callers.set(caller, entries);
-    const key = keyOf(message);
+    const key = this.#keyOf(message);
     entries.delete(key);
     entries.set(key, { value, until: now() + keepMs });
     forgetFirst(entries, maxPerCaller);
@@ -46,8 +48,16 @@ export class MessageMemory<T> {
 
   forget(message: Message, context: ServerCallContext, value: T): void {
     const entries = this.#callers.get(callerOf(context));
-    const key = keyOf(message);
+    const key = this.#keyOf(message);
     if (entries?.get(key)?.value === value) entries.delete(key);
+  }
+
+  #keyOf(message: Message): string {
+    const known = this.#keys.get(message);
+    if (known !== undefined) return known;
+    const key = keyOf(message);
+    this.#keys.set(message, key);
+    return key;
   }
 
   #forgetPast(entries: Map<string, Entry<T>>, now: number): void {
