@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { checkReadme } from '../../scripts/lib/readme-check.mjs';
 import { composeStack, eventually, type ComposeStack } from '@parley/testkit';
@@ -21,6 +22,23 @@ interface Span {
 interface Trace {
   readonly spans: readonly Span[];
   readonly processes: Readonly<Record<string, { serviceName: string }>>;
+}
+
+/** Names of a step; what lies between two of them is plumbing. */
+const STEP = /^(?:invoke_agent|chat|execute_tool|(?:GET|POST|PUT|DELETE) \/)/u;
+
+/** For each step of a trace that hangs on the caller's span: the steps above it and itself, by service and name. */
+function stepsOf(trace: Trace | undefined, caller: string): string[] {
+  const spans = new Map((trace?.spans ?? []).map((span) => [span.spanID, span]));
+  const pathOf = (span: Span): string[] => {
+    const parentId = span.references.find(({ refType }) => refType === 'CHILD_OF')?.spanID;
+    const parent = parentId === undefined ? undefined : spans.get(parentId);
+    if (parent === undefined && parentId !== caller) return ['(lost)'];
+    const above = parent === undefined ? [] : pathOf(parent);
+    if (!STEP.test(span.operationName)) return above;
+    return [...above, `${trace?.processes[span.processID]?.serviceName ?? '?'} ${span.operationName}`];
+  };
+  return [...spans.values()].map((span) => pathOf(span).join(' > '));
 }
 
 describe('the whole system in containers', () => {
@@ -175,6 +193,54 @@ describe('the whole system in containers', () => {
         );
       },
       { timeoutMs: 30_000, intervalMs: 500, what: 'the trace of the handshake in Jaeger' },
+    );
+  }, 60_000);
+
+  it('leaves one trace of a task that agent A hands on to agent B, with every step of both by name', async () => {
+    const traceId = randomBytes(16).toString('hex');
+    const caller = '00f067aa0ba902b7';
+    const source = '// a file\nexport function f(a: any) {\n  debugger;\n  return a;\n}\n';
+    const message = {
+      messageId: traceId,
+      role: 'ROLE_USER',
+      parts: [
+        { text: 'Review this file and summarise the findings in Russian' },
+        { raw: Buffer.from(source).toString('base64'), filename: 'a.ts', mediaType: 'application/typescript' },
+      ],
+    };
+    const { status, body } = await call(
+      'POST',
+      `${agentA}/a2a`,
+      { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } },
+      { 'a2a-version': '1.0', traceparent: `00-${traceId}-${caller}-01` },
+    );
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
+    await eventually(
+      async () => {
+        const response = await fetch(`${stack.url('jaeger', 16686)}/api/traces/${traceId}`);
+        expect(response.status).toBe(200);
+        const [trace] = ((await response.json()) as { data: Trace[] }).data;
+        const paths = stepsOf(trace, caller);
+        const underAgentA = 'agent-a POST /a2a > agent-a invoke_agent agent_A';
+        const underAgentB = `${underAgentA} > agent-a execute_tool delegate > agent-b POST /a2a > agent-b invoke_agent agent_B`;
+        for (const step of [
+          'agent-a chat offline',
+          'agent-a execute_tool delegate > registry GET /discover',
+          'agent-a execute_tool delegate > agent-b POST /negotiate',
+          'agent-a execute_tool summarize',
+          'agent-a execute_tool translate',
+        ]) {
+          expect(paths).toContain(`${underAgentA} > ${step}`);
+        }
+        expect(paths).toEqual(
+          expect.arrayContaining([
+            `${underAgentB} > agent-b chat offline`,
+            `${underAgentB} > agent-b execute_tool code_review`,
+          ]),
+        );
+      },
+      { timeoutMs: 30_000, intervalMs: 500, what: 'the trace of the delegated task in Jaeger' },
     );
   }, 60_000);
 

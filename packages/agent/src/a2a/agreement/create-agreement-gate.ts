@@ -28,19 +28,21 @@ const requestShape = z.object({
 export function createAgreementGate({ keeper, required }: AgreementGateOptions): AgreementGate {
   return {
     admit: async (message, context) => {
+      const asked = context.requestedExtensions?.includes(AGREEMENT_EXTENSION) === true;
+      // Active also for a message without an agreement: its sender learns that one would have been honoured.
+      if (asked) context.addActivatedExtension(AGREEMENT_EXTENSION);
       if (message.metadata?.[AGREEMENT_EXTENSION] === undefined) {
         if (required) throw extensionRequired('This agent works under agreements only');
         return undefined;
       }
       // Whoever does not ask for the extension gets no answer in its words, and would not know what was applied.
-      if (context.requestedExtensions?.includes(AGREEMENT_EXTENSION) !== true) {
+      if (!asked) {
         throw extensionRequired('A message that names an agreement must ask for the extension');
       }
       const named = namedAgreement(message);
       const proof = proofOf(context);
       const capability = named.capability ?? (await onlyCapability(keeper, named, proof));
       const reservation = await reserve(keeper, named, capability, { callId: message.messageId, proof });
-      context.addActivatedExtension(AGREEMENT_EXTENSION);
       return admitted(named, capability ?? '', reservation);
     },
   };

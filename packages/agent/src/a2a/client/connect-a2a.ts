@@ -13,7 +13,6 @@ import { GuardedGrpcFactory } from './guarded-grpc.js';
 import { guardedFetch, type GuardedFetchOptions } from './guarded-fetch.js';
 import { DEFAULT_A2A_TIMEOUTS, SdkConnection, type A2aTimeouts } from './sdk-connection.js';
 import { callError } from './wire-errors.js';
-import { traceHeaders } from './trace-headers.js';
 
 export interface ConnectA2aOptions {
   /** Where the agent is, or its card. Needed without `card`. */
@@ -85,7 +84,7 @@ async function cardFor(
 ): Promise<AgentCard> {
   if (options.card !== undefined) return checkedCard(options.card);
   if (options.url === undefined) throw new TypeError('a url or a card is needed');
-  return fetchCard(options.url, { fetch, signal, headers: { ...traceHeaders(), ...options.headers } });
+  return fetchCard(options.url, { fetch, signal, headers: options.headers ?? {} });
 }
 
 function transportFactory(binding: A2aBinding, fetchImpl: typeof fetch, grpc: GuardedGrpcFactory): TransportFactory {

@@ -19,7 +19,6 @@ import type {
 import { followTask, type OpenStream } from './follow-task.js';
 import { answerOf, sdkState, taskOf, updateOf } from './from-sdk.js';
 import { sdkMessage } from './to-sdk.js';
-import { traceHeaders } from './trace-headers.js';
 import { callError } from './wire-errors.js';
 
 export interface A2aTimeouts {
@@ -172,7 +171,6 @@ export class SdkConnection implements A2aConnection {
 
   #requestOptions({ headers, extensions = [] }: A2aCallOptions, signal: AbortSignal): RequestOptions {
     const serviceParameters = {
-      ...traceHeaders(),
       ...this.#options.headers,
       ...headers,
       ...(extensions.length === 0 ? {} : { [HTTP_EXTENSION_HEADER]: extensions.join(', ') }),
