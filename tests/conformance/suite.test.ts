@@ -15,8 +15,6 @@ beforeAll(async () => {
   agent = await startTestAgent();
 }, 30_000);
 
-afterAll(() => agent.stop());
-
 describe.each(WIRES)('an agent over $binding $version', (wire) => {
   let voice: Voice;
 
@@ -29,4 +27,10 @@ describe.each(WIRES)('an agent over $binding $version', (wire) => {
   });
 
   for (const { name, run } of CHECKS.filter(({ where }) => where?.(wire) ?? true)) it(name, () => run(voice), 15_000);
+});
+
+describe('an agent that all of this was asked of', () => {
+  it('ends by itself when it is told to', async () => {
+    expect(await agent.stop()).toMatchObject({ code: 0 });
+  }, 30_000);
 });
