@@ -1,6 +1,6 @@
 import { createAgentService, type AgentConfig, type AgentDefaults, type AgentServiceHandle } from '@parley/agent';
 import type { Logger } from '@parley/service-kit';
-import { createAgentTasks, createWork, isOffline, skillsByName, type WorkConfig } from '@parley/skills';
+import { createAgentTasks, isOffline, skillsByName, type WorkConfig } from '@parley/skills';
 
 export const DEFAULTS: AgentDefaults = {
   agentId: 'agent_A',
@@ -12,12 +12,11 @@ export const DEFAULTS: AgentDefaults = {
 /** Agent A translates and summarizes. */
 export function createAgentApp(config: AgentConfig, work: WorkConfig, logger: Logger): AgentServiceHandle {
   const skills = skillsByName(['translate', 'summarize']);
-  const options = { agentId: config.AGENT_ID, config: work, logger };
   return createAgentService({
     config,
     logger,
-    skills: createWork(skills, options),
-    tasks: ({ delegate }) => createAgentTasks(skills, { ...options, delegate }),
+    skills,
+    tasks: ({ delegate }) => createAgentTasks(skills, { agentId: config.AGENT_ID, config: work, logger, delegate }),
     offline: isOffline(work),
   });
 }

@@ -23,6 +23,8 @@ export interface TaskRequest {
   readonly hops: number;
   /** True if the message answers what the task asked for. */
   readonly isFollowUp: boolean;
+  /** True if nothing comes before or after it in its context, as with a call: nothing has to be remembered. Default false. */
+  readonly standsAlone?: boolean;
   /** Aborted when the task is cancelled, its time is over, or the agent stops; not when a client hangs up. */
   readonly signal: AbortSignal;
 }
@@ -50,6 +52,8 @@ export interface TaskOutcome {
   readonly state: 'completed' | 'input_required' | 'rejected' | 'failed';
   readonly text?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** The result of exactly one described piece of work, for programs: the answer of a call. A JSON object. */
+  readonly output?: Readonly<Record<string, unknown>>;
 }
 
 /**

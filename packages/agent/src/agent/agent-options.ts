@@ -1,4 +1,5 @@
 import type { Logger } from '@parley/service-kit';
+import type { TaskExecutor } from '../a2a/task-executor.js';
 import type { AgreementEventType, AgreementKeeperOptions } from '../agreements/index.js';
 import type { NegotiateOptions } from '../initiator/index.js';
 import type { HealthCheck, LeaseEvent } from '../lease/index.js';
@@ -79,6 +80,11 @@ export type AnySkill = Skill<any>;
 export interface AgentOptions {
   readonly manifest: AgentIdentity;
   readonly skills?: readonly AnySkill[];
+  /**
+   * Who does what is called under agreements, as a task with the agreed parameters; its `output` is the answer. Default:
+   * the skills themselves.
+   */
+  readonly executor?: TaskExecutor;
   /** Default: silent. */
   readonly logger?: Logger;
   readonly settings?: Partial<AgentSettings>;

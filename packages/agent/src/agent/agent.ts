@@ -43,6 +43,7 @@ import { Negotiator } from './negotiator.js';
 import { namesOf } from './names-of.js';
 import { Partners } from './partners.js';
 import { RegistryLink } from './registry-link.js';
+import { skillExecutor } from './skill-executor.js';
 import { TypedEvents } from './typed-events.js';
 
 type Parameters = Readonly<Record<string, Scalar>>;
@@ -121,6 +122,7 @@ export class Agent {
     this.#calls = new CallRunner({
       keeper: this.keeper,
       skills,
+      executor: options.executor ?? skillExecutor(skills),
       settings: this.#settings,
       logger,
       now: this.#now,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError, validate, type Logger } from '@parley/service-kit';
+import type { TaskExecutor } from '../a2a/task-executor.js';
 import type { AgreementKeeper, CallReservation } from '../agreements/index.js';
 import type { InvokeResponse } from '../initiator/index.js';
 import { deadline } from '../peer/deadline.js';
@@ -8,10 +9,14 @@ import { orAborted } from '../peer/wait.js';
 import type { InvokeRequest } from '../wire/agreement.js';
 import type { AgentEvents, AgentSettings, AnySkill } from './agent-options.js';
 import { AnswerMemory } from './answer-memory.js';
+import { outputOf, taskOfCall, UNHEARD } from './call-task.js';
 
 export interface CallRunnerOptions {
   readonly keeper: Pick<AgreementKeeper, 'reserveCall'>;
+  /** What may be called, and the shape of its input. */
   readonly skills: readonly AnySkill[];
+  /** Who does it. */
+  readonly executor: TaskExecutor;
   readonly settings: Pick<
     AgentSettings,
     'maxConcurrentCalls' | 'callDeadlineMs' | 'rememberedAnswers' | 'rememberedAnswerBytes' | 'rememberAnswerMs'
@@ -129,27 +134,30 @@ export class CallRunner {
     }
   }
 
-  async #run(request: InvokeRequest, { applied, termsDigest, remaining }: CallReservation): Promise<InvokeResponse> {
+  async #run(request: InvokeRequest, reservation: CallReservation): Promise<InvokeResponse> {
     const skill = this.#skills.get(request.capability);
     if (skill === undefined) {
       throw new AppError('failed_precondition', `${request.capability} cannot be called here.`, {
         code: 'capability_not_callable',
       });
     }
-    const input: unknown = validate(skill.input, request.input);
+    // A call is no conversation: whatever its input lacks is refused, not asked for.
+    validate(skill.input, request.input);
     const limit = deadline(this.#options.settings.callDeadlineMs, this.#stopping.signal);
     try {
-      const contextId = `${request.agreement_id}/${request.call_id}`;
-      const work = Promise.resolve(skill.run(input, { parameters: applied, signal: limit.signal, contextId }));
-      const output = await orAborted(work, limit.signal, () => tooLate(limit.expired(), limit.signal));
+      const work = this.#options.executor.execute(taskOfCall(request, reservation, limit.signal), UNHEARD);
+      const outcome = await orAborted(work, limit.signal, () => tooLate(limit.expired(), limit.signal));
       return {
         call_id: request.call_id,
         capability: request.capability,
-        output: asJson(output),
-        applied: { ...applied },
-        terms_digest: termsDigest,
-        remaining,
+        output: asJson(outputOf(outcome)),
+        applied: { ...reservation.applied },
+        terms_digest: reservation.termsDigest,
+        remaining: reservation.remaining,
       };
+    } catch (error) {
+      // Work that heeds the abort may be heard before the abort itself is.
+      throw limit.signal.aborted ? tooLate(limit.expired(), limit.signal) : error;
     } finally {
       limit.clear();
     }
@@ -165,8 +173,8 @@ function differentCall(): AppError {
   return new AppError('conflict', 'This call id was used for another piece of work.', { code: 'call_id_conflict' });
 }
 
-/** The same bytes for a repeated answer, whatever the skill does with its object later. */
-function asJson(output: Record<string, unknown>): Record<string, unknown> {
+/** The same bytes for a repeated answer, whatever becomes of the object later. */
+function asJson(output: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const plain: unknown = JSON.parse(JSON.stringify(output));
   if (typeof plain !== 'object' || plain === null || Array.isArray(plain))
     throw new TypeError('a skill must give an object');

@@ -9,6 +9,9 @@ import {
   type RunnableService,
   type ShutdownPhase,
 } from '@parley/service-kit';
+import type { DelegateRequest, DelegateResult } from '../a2a/delegate/index.js';
+import type { TaskExecutor } from '../a2a/task-executor.js';
+import type { Redis } from 'ioredis';
 import { Agent } from '../agent/agent.js';
 import type { AgentIdentity } from '../agent/agent-options.js';
 import { createRedisAgreementStore } from '../agreements/redis-store.js';
@@ -19,12 +22,15 @@ import type { AgentConfig } from './agent-config.js';
 import { serveAgent, type ServedAgent } from './serve-agent.js';
 import { serveTasks, type ServedTasks, type TaskExecutorFactory } from './serve-tasks.js';
 
+/** How long an agent waits for its store before it registers without. */
+const STORE_WAIT_MS = 5_000;
+
 export interface AgentServiceOptions {
   readonly config: AgentConfig;
   readonly logger: Logger;
   readonly skills: readonly Skill[];
   readonly version?: string;
-  /** Who does A2A tasks; without it A2A is not served. */
+  /** Who does A2A tasks, and calls with them; without it A2A is not served and the skills do calls themselves. */
   readonly tasks?: TaskExecutorFactory;
   /** True if no model is behind the tasks; the card says so. */
   readonly offline?: boolean;
@@ -53,6 +59,7 @@ class AgentService implements AgentServiceHandle {
   readonly #leaseEvents: (event: LeaseEvent) => void;
   readonly #keeperMetrics: KeeperMetrics;
   readonly #calls: ReturnType<typeof agentMetrics>['calls'];
+  readonly #executor: TaskExecutor | undefined;
   #agent: Agent | undefined;
   #served: ServedAgent | undefined;
   #tasks: ServedTasks | undefined;
@@ -85,6 +92,8 @@ class AgentService implements AgentServiceHandle {
       if (type === 'lost' || type === 'taken' || type === 'unhealthy') this.#registered = false;
     };
     this.#calls = calls;
+    // Before the agent that it hands work on for: whatever is wrong with it is wrong before anything is opened.
+    this.#executor = options.tasks?.({ delegate: (request) => this.#handOn(request) });
   }
 
   get agent(): Agent {
@@ -124,15 +133,21 @@ class AgentService implements AgentServiceHandle {
     void this.#prepareAndRegister(agent);
   }
 
+  async #handOn(request: DelegateRequest): Promise<DelegateResult> {
+    if (this.#tasks === undefined) throw new Error('the agent has not started');
+    return this.#tasks.delegate(request);
+  }
+
   #serveTasks(agent: Agent, publicUrl: string): ServedTasks | undefined {
-    const { skills, tasks, offline = false, version = '0.1.0' } = this.#options;
-    if (tasks === undefined) return undefined;
+    const { skills, offline = false, version = '0.1.0' } = this.#options;
+    const executor = this.#executor;
+    if (executor === undefined) return undefined;
     const config = this.#config;
     return serveTasks({
       agent,
       config,
       skills,
-      tasks,
+      executor,
       offline,
       version,
       publicUrl,
@@ -162,6 +177,7 @@ class AgentService implements AgentServiceHandle {
         this.logger.warn(`${capability} could not be prepared; its first run will show why`, { error });
       }
     }
+    if (this.#redis !== undefined) await untilReady(this.#redis, STORE_WAIT_MS, this.#registering.signal);
     await this.#register(agent);
   }
 
@@ -178,6 +194,7 @@ class AgentService implements AgentServiceHandle {
     return new Agent({
       manifest: identity(config, endpoint, this.#options),
       skills: this.#options.skills,
+      ...(this.#executor === undefined ? {} : { executor: this.#executor }),
       logger: this.logger,
       settings: { maxConcurrentCalls: config.AGENT_MAX_CONCURRENT_CALLS },
       peer: { allowPrivateAddresses: config.AGENT_ALLOW_PRIVATE_TARGETS },
@@ -297,6 +314,20 @@ function agentMetrics(metrics: Metrics) {
     leases: metrics.counter('parley_lease_events_total', 'What happened to the registration.', ['type']),
     calls: metrics.histogram('parley_call_seconds', 'Pieces of work under agreements.', ['capability', 'ok']),
   };
+}
+
+/** Whoever finds the agent may expect it to agree. A store that stays away does not keep it unfound for ever. */
+async function untilReady(redis: Redis, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  if (redis.status === 'ready') return;
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const done = () => resolve(undefined);
+  const timer = setTimeout(done, timeoutMs);
+  signal.addEventListener('abort', done, { once: true });
+  redis.once('ready', done);
+  await promise;
+  clearTimeout(timer);
+  signal.removeEventListener('abort', done);
+  redis.off('ready', done);
 }
 
 async function freePort(host: string): Promise<number> {

@@ -13,14 +13,14 @@ import { offeredCapabilities } from '../negotiation/index.js';
 import type { Skill } from '../skill.js';
 import type { AgentConfig } from './agent-config.js';
 
-/** Makes whoever does the tasks, given a way to hand work on. */
+/** Makes whoever does tasks and calls, given a way to hand work on. */
 export type TaskExecutorFactory = (deps: { readonly delegate: Delegate }) => TaskExecutor;
 
 export interface ServeTasksOptions {
   readonly agent: Agent;
   readonly config: AgentConfig;
   readonly skills: readonly Skill[];
-  readonly tasks: TaskExecutorFactory;
+  readonly executor: TaskExecutor;
   /** True if no model is behind the work. */
   readonly offline: boolean;
   readonly version: string;
@@ -37,6 +37,8 @@ export interface ServeTasksOptions {
 export interface ServedTasks {
   readonly server: A2aServer;
   readonly engine: TaskEngine;
+  /** Hands work on in the name of the agent. */
+  readonly delegate: Delegate;
   /** Ends what runs as failed and closes the streams, then gives the stores free. */
   close(graceMs: number): Promise<void>;
 }
@@ -60,7 +62,7 @@ export function serveTasks(options: ServeTasksOptions): ServedTasks {
   });
   const engine = createTaskEngine({
     card: () => server.card,
-    executor: taskExecutorAdapter(options.tasks({ delegate }), { logger }),
+    executor: taskExecutorAdapter(options.executor, { logger }),
     store,
     push: { store: pushStore, sender },
     gate: createAgreementGate({ keeper: agent.keeper, required: config.AGENT_REQUIRE_AGREEMENT }),
@@ -99,6 +101,7 @@ export function serveTasks(options: ServeTasksOptions): ServedTasks {
   return {
     server,
     engine,
+    delegate,
     close: async (graceMs) => {
       clearInterval(recovery);
       await engine.close(graceMs);

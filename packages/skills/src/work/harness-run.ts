@@ -64,6 +64,17 @@ export function notCompleted(result: AgentRunResult, why: string): AppError {
   });
 }
 
+/** How something was done, for whoever gets it. */
+export function describeRun(result: AgentRunResult, model: ModelAdapter): Record<string, unknown> {
+  return {
+    run_id: result.runId,
+    model: model.name,
+    offline: model.offline === true,
+    turns: result.turns,
+    stop_reason: result.stopReason,
+  };
+}
+
 async function openAgent(plan: RunPlan, options: WorkOptions): Promise<Agent> {
   const { agentId, model, observers = [], maxSteps = 8, budget, logger } = options;
   const { systemPrompt, handlers, middlewares = [] } = plan;

@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api';
 import { AppError, silentLogger, type Logger } from '@parley/service-kit';
 import type { Agent } from '../../agent/agent.js';
 import { NegotiationFailed, type Accepted, type AgreementHandle } from '../../initiator/index.js';
@@ -7,7 +8,8 @@ import type { NegotiationAttempt } from '../../registry-client/index.js';
 import { connectA2a, type A2aConnection } from '../client/index.js';
 import { tooDeep } from './delegate-errors.js';
 import { DEFAULT_DELEGATE_LIMITS, type DelegateLimits } from './delegate-limits.js';
-import type { Delegate, DelegateRequest } from './delegate.js';
+import type { Delegate, DelegateRequest, DelegateResult } from './delegate.js';
+import { inDelegateSpan, type DelegateSpan } from './delegate-span.js';
 import { PartnerCall, type PartnerOutcome } from './partner-call.js';
 
 export interface DelegateOptions {
@@ -20,38 +22,48 @@ export interface DelegateOptions {
   ) => Promise<A2aConnection>;
   readonly limits?: Partial<DelegateLimits>;
   readonly logger?: Logger;
+  /** Default: the tracer `parley.agent` of the provider that is registered when a span begins. */
+  readonly tracer?: Tracer;
 }
 
 /**
  * Hands work on: asks who can do it, agrees with one of them, lets it work and follows it. While nobody has begun, the
- * next one is asked; after that never, because the work might be done twice.
+ * next one is asked; after that never, because the work might be done twice. All of it is one span,
+ * `delegate <capability>`.
  */
 export function createDelegate(options: DelegateOptions): Delegate {
   const limits = { ...DEFAULT_DELEGATE_LIMITS, ...options.limits };
   const run = { ...options, limits, logger: options.logger ?? silentLogger, connect: options.connect ?? connectTo };
-  return async (request) => {
-    if (request.hops >= limits.maxHops) throw tooDeep(limits.maxHops);
-    const asked: NegotiationAttempt[] = [];
-    for (let partners = 0; partners < limits.maxPartners; partners += 1) {
-      if (request.signal.aborted) throw aborted(request.signal);
-      const startedAt = performance.now();
-      const { agreement, attempts } = await negotiate(run, request, asked);
-      asked.push(...attempts.filter(({ outcome }) => outcome !== 'accepted'));
-      const outcome = await workUnder(run, request, agreement);
-      if (outcome.kind === 'done') return { ...outcome.result, attempts: asked.map(shown) };
-      asked.push(attemptOf(agreement.agentId, outcome.error, performance.now() - startedAt));
-      run.logger.info(`${agreement.agentId} did not begin, trying the next candidate`, { error: outcome.error });
-    }
-    throw new NegotiationFailed(asked, { retryable: true });
-  };
+  return (request) => inDelegateSpan(options.tracer, request, (span) => handOn(run, request, span));
 }
 
-type Run = Required<DelegateOptions> & { readonly limits: DelegateLimits };
+async function handOn(run: Run, request: DelegateRequest, span: DelegateSpan): Promise<DelegateResult> {
+  const { limits, logger } = run;
+  if (request.hops >= limits.maxHops) throw tooDeep(limits.maxHops);
+  const asked: NegotiationAttempt[] = [];
+  for (let partners = 0; partners < limits.maxPartners; partners += 1) {
+    if (request.signal.aborted) throw aborted(request.signal);
+    const startedAt = performance.now();
+    const { agreement, attempts } = await negotiate(run, request, asked, span);
+    span.chose(agreement);
+    asked.push(...attempts.filter(({ outcome }) => outcome !== 'accepted'));
+    span.attempted(asked);
+    const outcome = await workUnder(run, request, agreement);
+    if (outcome.kind === 'done') return { ...outcome.result, attempts: asked.map(shown) };
+    asked.push(attemptOf(agreement.agentId, outcome.error, performance.now() - startedAt));
+    span.attempted(asked);
+    logger.info(`${agreement.agentId} did not begin, trying the next candidate`, { error: outcome.error });
+  }
+  throw new NegotiationFailed(asked, { retryable: true });
+}
+
+type Run = Required<Omit<DelegateOptions, 'tracer'>> & { readonly limits: DelegateLimits };
 
 async function negotiate(
   { agent, registryUrl, limits }: Run,
   { capability, parameters, signal }: DelegateRequest,
   asked: readonly NegotiationAttempt[],
+  span: DelegateSpan,
 ): Promise<Accepted> {
   try {
     return await agent.negotiateFirst(registryUrl, [capability], parameters, {
@@ -61,8 +73,10 @@ async function negotiate(
     });
   } catch (error) {
     if (signal.aborted) throw aborted(signal);
-    if (!(error instanceof NegotiationFailed) || asked.length === 0) throw error;
-    throw new NegotiationFailed([...asked, ...error.attempts], { retryable: error.reason === 'unavailable' });
+    if (!(error instanceof NegotiationFailed)) throw error;
+    const all = [...asked, ...error.attempts];
+    span.attempted(all);
+    throw asked.length === 0 ? error : new NegotiationFailed(all, { retryable: error.reason === 'unavailable' });
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Skill, TaskExecutor, TaskOutcome, TaskReporter, TaskRequest } from '@parley/agent';
 import { MemorySessionStorage } from '@parley/harness';
-import { Contexts, type LivingContext } from './contexts.js';
+import { Contexts, LivingContext } from './contexts.js';
 import { nameOf } from './delegate-tool.js';
 import { doOrder } from './do-order.js';
 import { doRequest } from './do-request.js';
@@ -16,8 +16,9 @@ import type { TaskExecutorOptions, Turn, TurnTools } from './turn.js';
  * after the other.
  *
  * A task in words is planned by the model, with each skill as a tool and, where `delegate` is given, one that asks other
- * agents. A data part `{input}` or `{capability, input, parameters}` is exactly that piece of work, as a call by
- * `/invoke` is. Every deliverable is an artifact of its own as soon as it is there: a report (text/markdown) and the
+ * agents. A data part `{input}` or `{capability, input, parameters}` is exactly that piece of work, and a call by
+ * `/invoke` comes as one: its outcome has the `output` of the skill, with `run` beside it, and with the model's own words
+ * as `answer` where a model is behind it. Every deliverable is an artifact of its own as soon as it is there: a report (text/markdown) and the
  * output of the skill (application/json).
  *
  * Ends `input_required` with a question if something is missing, `rejected` for a capability that nobody has or
@@ -31,9 +32,18 @@ export function createTaskExecutor(skills: readonly Skill[], options: TaskExecut
   const contexts = new Contexts({ ...options.contexts, newSessions: () => new MemorySessionStorage() });
   const tools: TurnTools = { skills, options };
   return {
-    execute: (request, reporter) =>
-      contexts.run(request.contextId, request.signal, (context) => doTurn(tools, context, request, reporter)),
+    execute: (request, reporter) => {
+      // A context of one piece of work would push out those that are gone on with.
+      if (request.standsAlone === true) return doAlone(tools, request, reporter);
+      return contexts.run(request.contextId, request.signal, (context) => doTurn(tools, context, request, reporter));
+    },
   };
+}
+
+async function doAlone(tools: TurnTools, request: TaskRequest, reporter: TaskReporter): Promise<TaskOutcome> {
+  const context = new LivingContext(new MemorySessionStorage());
+  context.isRestored = true;
+  return doTurn(tools, context, request, reporter);
 }
 
 async function doTurn(

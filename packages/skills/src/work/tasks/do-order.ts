@@ -2,7 +2,8 @@ import type { Scalar, Skill, TaskOutcome } from '@parley/agent';
 import { OfferedTools } from '../offline/offered-tools.js';
 import { questionFor } from '../offline/task-steps.js';
 import { present } from '../present/present.js';
-import { describeRun, workOnce } from '../work-by-harness.js';
+import { describeRun } from '../harness-run.js';
+import { workOnce } from '../work-once.js';
 import { asRecord } from './as-record.js';
 import { completeParameters, missingParameters } from './complete-parameters.js';
 import { nameOf } from './delegate-tool.js';
@@ -55,10 +56,14 @@ async function doExactly(
   ledger.deliver(capability, output, parameters);
   context.said += JSON.stringify(input).length + ledger.given;
   const { model } = options;
+  const run = describeRun(result, model);
   const { headline } = present(capability, output);
-  const text =
-    model.offline === true ? `${capability}: ${headline} Done offline, without a language model.` : result.output;
-  return { state: 'completed', text: text ?? headline, metadata: { run: describeRun(result, model) } };
+  if (model.offline === true) {
+    const text = `${capability}: ${headline} Done offline, without a language model.`;
+    return { state: 'completed', text, metadata: { run }, output: { ...output, run } };
+  }
+  const answer = result.output;
+  return { state: 'completed', text: answer ?? headline, metadata: { run }, output: { ...output, answer, run } };
 }
 
 function askAbout({ request, context }: Turn, order: WorkOrder, text: string): TaskOutcome {

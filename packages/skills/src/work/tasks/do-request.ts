@@ -1,8 +1,7 @@
 import type { Scalar, Skill, TaskOutcome } from '@parley/agent';
 import { ToolSchemaValidationMiddleware, type AgentRunResult, type ToolHandler } from '@parley/harness';
 import { type AppError } from '@parley/service-kit';
-import { notCompleted, requireCompleted, runHarness } from '../harness-run.js';
-import { describeRun } from '../work-by-harness.js';
+import { describeRun, notCompleted, requireCompleted, runHarness } from '../harness-run.js';
 import { agentPrompt } from './agent-prompt.js';
 import { DelegateTool, nameOf } from './delegate-tool.js';
 import type { PendingQuestion } from './pending-question.js';

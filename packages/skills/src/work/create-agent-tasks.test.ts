@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@parley/service-kit';
 import { translate } from '../index.js';
-import { createAgentTasks, createWork } from './create-work.js';
+import { createAgentTasks } from './create-agent-tasks.js';
 import { pruneJournals } from './prune-journals.js';
-import { Recorder, request, text } from './tasks/task.test-helper.js';
+import { data, Recorder, request, text } from './tasks/task.test-helper.js';
 import { readWorkConfig } from './work-env.js';
 
 let folder: string;
@@ -25,46 +25,15 @@ const options = (env: Record<string, string>) => ({
 });
 
 describe('the work of an agent service', () => {
-  it('is offline without a model, and records each context in the folder', async () => {
-    const [worked] = createWork([translate], options({ AGENT_SESSIONS_DIR: folder }));
-    const context = (contextId: string) => ({
+  const call = (contextId: string) =>
+    request([data({ input: { text: 'agent' } })], {
+      capability: 'translate',
       parameters: { target_language: 'de' },
-      signal: new AbortController().signal,
       contextId,
+      standsAlone: true,
     });
-    const answer = await worked?.run({ text: 'agent' }, context('agr-1/call-1'));
-    await worked?.run({ text: 'agent' }, context('agr-1/call-2'));
-    expect(answer).toMatchObject({ run: { model: 'offline', offline: true } });
-    expect((await readdir(folder)).filter((name) => name.endsWith('.jsonl'))).toHaveLength(2);
-  });
 
-  it('is refused where its journal cannot be kept', async () => {
-    const file = join(folder, 'file');
-    await writeFile(file, '');
-    const [worked] = createWork([translate], options({ AGENT_SESSIONS_DIR: join(file, 'below') }));
-    const work = worked?.run(
-      { text: 'agent' },
-      { parameters: { target_language: 'de' }, signal: new AbortController().signal, contextId: 'a/b' },
-    );
-    await expect(work).rejects.toMatchObject({ reason: 'unavailable', code: 'journal_unavailable' });
-  });
-
-  it.each([
-    [{ OPENAI_API_KEY: 'k' }, 'OPENAI_MODEL'],
-    [{ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1', OPENAI_MODEL: 'm' }, 'OPENAI_API_KEY'],
-  ])('does not fall back to the offline model when %j describes half of one', (env, missing) => {
-    expect(() => createWork([translate], options(env))).toThrow(missing);
-  });
-
-  it('names the variable that is wrong', () => {
-    expect(() => readWorkConfig({ AGENT_MAX_STEPS: '0', OPENAI_BASE_URL: 'ftp://x' })).toThrow(
-      /OPENAI_BASE_URL[\s\S]*AGENT_MAX_STEPS/u,
-    );
-  });
-});
-
-describe('the tasks of an agent service', () => {
-  it('are done offline without a model, and recorded by context, to be gone on with', async () => {
+  it('is done offline without a model, and recorded by context, to be gone on with', async () => {
     const reporter = new Recorder();
     const env = options({ AGENT_SESSIONS_DIR: folder });
     const outcome = await createAgentTasks([translate], env).execute(
@@ -76,6 +45,38 @@ describe('the tasks of an agent service', () => {
     expect(reporter.artifacts).toHaveLength(2);
     expect(reporter.output('translate')).toMatchObject({ source_language: 'de', target_language: 'ru' });
     expect((await readdir(folder)).filter((name) => name.endsWith('.jsonl'))).toHaveLength(1);
+  });
+
+  it('records each call in the same folder as the tasks', async () => {
+    const work = createAgentTasks([translate], options({ AGENT_SESSIONS_DIR: folder }));
+    await work.execute(request([text('translate into German: The house is big.')]), new Recorder());
+    const outcome = await work.execute(call('agr-1/call-1'), new Recorder());
+    await work.execute(call('agr-1/call-2'), new Recorder());
+    expect(outcome.output).toMatchObject({ translation: 'Agent', run: { model: 'offline', offline: true } });
+    expect((await readdir(folder)).filter((name) => name.endsWith('.jsonl'))).toHaveLength(3);
+  });
+
+  it('is refused where its journal cannot be kept', async () => {
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    const work = createAgentTasks([translate], options({ AGENT_SESSIONS_DIR: join(file, 'below') }));
+    await expect(work.execute(call('a/b'), new Recorder())).rejects.toMatchObject({
+      reason: 'unavailable',
+      code: 'journal_unavailable',
+    });
+  });
+
+  it.each([
+    [{ OPENAI_API_KEY: 'k' }, 'OPENAI_MODEL'],
+    [{ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1', OPENAI_MODEL: 'm' }, 'OPENAI_API_KEY'],
+  ])('does not fall back to the offline model when %j describes half of one', (env, missing) => {
+    expect(() => createAgentTasks([translate], options(env))).toThrow(missing);
+  });
+
+  it('names the variable that is wrong', () => {
+    expect(() => readWorkConfig({ AGENT_MAX_STEPS: '0', OPENAI_BASE_URL: 'ftp://x' })).toThrow(
+      /OPENAI_BASE_URL[\s\S]*AGENT_MAX_STEPS/u,
+    );
   });
 });
 

@@ -1,30 +1,16 @@
 import type { Skill, SkillContext } from '@parley/agent';
-import type { AgentRunResult, ModelAdapter } from '@parley/harness';
+import type { AgentRunResult } from '@parley/harness';
 import { stopIfAborted } from '../checkpoint.js';
 import { notCompleted, requireCompleted, runHarness, type WorkOptions } from './harness-run.js';
 import { SkillTool } from './skill-tool.js';
 
 /**
- * The same skill, done by an agent harness: one run per piece of work, with the skill as its tool. The answer is what
- * the tool gave, with `run` beside it: `{run_id, model, offline, turns, stop_reason}`, and the model's own words as
- * `answer` where a model is behind it.
+ * Exactly one piece of work, done by an agent harness: one run with the skill as its only tool. The output is what the
+ * tool gave.
  *
  * @throws AppError what the skill throws; `unavailable` with code `work_failed` for a run that did not complete, with
  * `journal_unavailable` if it cannot be recorded.
  */
-export function workByHarness(skill: Skill, options: WorkOptions): Skill {
-  return {
-    ...skill,
-    run: async (input, context) => {
-      const { output, result } = await workOnce(skill, input, context, options);
-      const { model } = options;
-      const answer = model.offline === true ? {} : { answer: result.output };
-      return { ...output, ...answer, run: describeRun(result, model) };
-    },
-  };
-}
-
-/** Exactly one piece of work, and the run that did it. @throws AppError as {@link workByHarness} does. */
 export async function workOnce(
   skill: Skill,
   input: unknown,
@@ -44,17 +30,6 @@ export async function workOnce(
   requireCompleted(result);
   if (tool.output === undefined) throw notCompleted(result, 'the tool was not called');
   return { output: tool.output, result };
-}
-
-/** How something was done, for whoever gets it. */
-export function describeRun(result: AgentRunResult, model: ModelAdapter): Record<string, unknown> {
-  return {
-    run_id: result.runId,
-    model: model.name,
-    offline: model.offline === true,
-    turns: result.turns,
-    stop_reason: result.stopReason,
-  };
 }
 
 function promptOf({ capability }: Skill): string {
