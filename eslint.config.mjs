@@ -7,9 +7,11 @@ const ROOMS = {
   proto: { pattern: 'proto', imports: [] },
   'service-kit': { pattern: 'packages/service-kit', imports: ['proto'] },
   agent: { pattern: 'packages/agent', imports: ['proto', 'service-kit'] },
-  harness: { pattern: 'packages/harness', imports: [] },
+  shell: { pattern: 'packages/shell', imports: [] },
+  'proxy-protocol': { pattern: 'packages/proxy-protocol', imports: [] },
+  harness: { pattern: 'packages/harness', imports: ['shell'] },
   skills: { pattern: 'packages/skills', imports: ['proto', 'service-kit', 'agent', 'harness'] },
-  cli: { pattern: 'packages/cli', imports: ['proto', 'service-kit', 'agent', 'harness'] },
+  cli: { pattern: 'packages/cli', imports: ['proto', 'service-kit', 'agent', 'harness', 'proxy-protocol'] },
   testkit: { pattern: 'packages/testkit', imports: ['proto', 'service-kit'] },
 };
 
@@ -37,7 +39,7 @@ const policies = [
   })),
   {
     from: { element: { type: 'service' } },
-    allow: { to: { element: { type: ['proto', 'service-kit', 'agent', 'harness', 'skills'] } } },
+    allow: { to: { element: { type: ['proto', 'service-kit', 'agent', 'harness', 'skills', 'shell', 'proxy-protocol'] } } },
   },
   {
     from: { element: { type: 'service' } },

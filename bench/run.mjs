@@ -1,11 +1,13 @@
 // `npm run bench -- registry [--sizes 1000,10000,100000] [--seconds 3] [--repeat 3] [--peer FOLDER]`
 // `npm run bench -- a2a [--seconds 3] [--repeat 3] [--connections 16] [--streams 1000]`
 // `npm run bench -- harness [--repeat 3] [--peer FOLDER]`
+// `npm run bench -- proxy [--repeat 3] [--seconds 5] [--peer FOLDER]`
 import { a2a } from './a2a.mjs';
 import { bench as harness } from './harness.mjs';
+import { proxy } from './proxy.mjs';
 import { run as registry } from './registry.mjs';
 
-const BENCHES = { registry, harness, a2a };
+const BENCHES = { registry, harness, a2a, proxy };
 const [name, ...rest] = process.argv.slice(2);
 const bench = BENCHES[name ?? 'registry'];
 if (bench === undefined) {

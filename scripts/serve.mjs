@@ -7,6 +7,7 @@ const services = [
   { name: 'registry', prefix: 'REGISTRY', port: process.env.REGISTRY_HTTP_PORT ?? '8000' },
   { name: 'agent-a', prefix: 'AGENT', port: '8001' },
   { name: 'agent-b', prefix: 'AGENT', port: '8002' },
+  { name: 'proxy', prefix: 'PROXY', port: process.env.PROXY_HTTP_PORT ?? '8003' },
 ];
 const running = [];
 let stopping = false;

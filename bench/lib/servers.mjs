@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const running = new Set();
 
 /** Starts a process and waits for a line; ended with `stopAll`, by its id. */
-async function start(command, args, { cwd = root, env = {}, ready } = {}) {
+export async function start(command, args, { cwd = root, env = {}, ready } = {}) {
   const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   const exited = new Promise((resolve) => child.once('exit', resolve));

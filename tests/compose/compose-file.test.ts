@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
-const OURS = ['registry', 'agent-a', 'agent-b'];
+const OURS = ['registry', 'agent-a', 'agent-b', 'proxy'];
 
 interface Service {
   readonly image?: string;
@@ -51,6 +51,8 @@ describe('docker-compose.yml', () => {
       'AGENT_A_GRPC',
       'AGENT_B',
       'AGENT_B_GRPC',
+      'PROXY',
+      'PROXY_GRPC',
       'OTLP_HTTP',
       'JAEGER',
     ];
@@ -91,6 +93,7 @@ describe('docker-compose.yml', () => {
   it('starts agents after a registry that serves, and nothing waits for telemetry to be healthy', () => {
     const dependencies = new Map(all.map(([name, service]) => [name, service.depends_on ?? {}]));
     expect(dependencies.get('agent-a')?.registry?.condition).toBe('service_healthy');
+    expect(dependencies.get('proxy')?.registry?.condition).toBe('service_healthy');
     expect(dependencies.get('agent-b')?.registry?.condition).toBe('service_healthy');
     expect(dependencies.get('registry')?.redis?.condition).toBe('service_healthy');
     for (const one of dependencies.values()) {

@@ -8,12 +8,22 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   proto: [],
   'packages/service-kit': ['proto'],
   'packages/agent': ['proto', 'packages/service-kit'],
-  'packages/harness': [],
+  'packages/shell': [],
+  'packages/proxy-protocol': [],
+  'packages/harness': ['packages/shell'],
   'packages/skills': ['proto', 'packages/service-kit', 'packages/agent', 'packages/harness'],
-  'packages/cli': ['proto', 'packages/service-kit', 'packages/agent', 'packages/harness'],
+  'packages/cli': ['proto', 'packages/service-kit', 'packages/agent', 'packages/harness', 'packages/proxy-protocol'],
   'packages/testkit': ['proto', 'packages/service-kit'],
 };
-const SERVICES_MAY_IMPORT = ['proto', 'packages/service-kit', 'packages/agent', 'packages/harness', 'packages/skills'];
+const SERVICES_MAY_IMPORT = [
+  'proto',
+  'packages/service-kit',
+  'packages/agent',
+  'packages/harness',
+  'packages/skills',
+  'packages/shell',
+  'packages/proxy-protocol',
+];
 const DOMAIN_MAY_IMPORT = ['semver', 're2js', 'node:crypto', 'node:buffer'];
 
 /** What only tests import: it may use what they use, and nothing else may use it. */

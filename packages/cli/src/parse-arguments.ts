@@ -4,6 +4,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { a2aCommands } from './a2a/a2a-commands.js';
 import type { A2aSettings } from './a2a/a2a-settings.js';
 import { type Allowance, ALLOWANCES } from './agent/approvals.js';
+import { type ProxySettings, proxyCommands } from './proxy-commands.js';
 import { set, wholeNumber } from './read-values.js';
 import type { RunSettings, SessionChoice } from './run-settings.js';
 import { UsageError } from './usage-error.js';
@@ -20,6 +21,7 @@ export interface ParseOptions {
 export type ParsedArguments =
   | { readonly type: 'run'; readonly settings: RunSettings }
   | { readonly type: 'a2a'; readonly settings: A2aSettings }
+  | { readonly type: 'proxy'; readonly settings: ProxySettings }
   /** Help or a version: nothing to do but to show it. */
   | { readonly type: 'text'; readonly text: string };
 
@@ -47,16 +49,29 @@ export function parseArguments(argv: readonly string[], options: ParseOptions): 
     parsed = { type: 'run', settings: toSettings(words, given, options) };
   });
   const a2a = a2aCommands(options.cwd, (settings) => (parsed = { type: 'a2a', settings }));
-  for (const command of [run, ...a2a]) program.addCommand(command.copyInheritedSettings(program));
+  const proxy = proxyCommands(options, (settings) => (parsed = { type: 'proxy', settings }));
+  for (const command of [run, ...a2a, ...proxy]) program.addCommand(inheriting(command, program));
   try {
     program.parse(argv, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { type: 'text', text: written.join('') };
-    if (error.code === 'commander.help') return { type: 'text', text: program.helpInformation() };
+    if (error.code === 'commander.help') return { type: 'text', text: helpOf(program, argv) };
     throw new UsageError(error.message.replace(/^error: /u, '').replace(/\s*\n\s*/gu, ' '), { cause: error });
   }
   return parsed ?? { type: 'text', text: program.helpInformation() };
+}
+
+/** Of a command that has others below it and was given without one, or of the program. */
+function helpOf(program: Command, argv: readonly string[]): string {
+  return (program.commands.find((command) => command.name() === argv[0]) ?? program).helpInformation();
+}
+
+/** A command that was made apart does not know where to write; nor do those below it. */
+function inheriting(command: Command, parent: Command): Command {
+  command.copyInheritedSettings(parent);
+  for (const below of command.commands) inheriting(below, command);
+  return command;
 }
 
 interface GivenOptions {

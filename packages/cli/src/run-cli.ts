@@ -10,6 +10,7 @@ import { parseArguments } from './parse-arguments.js';
 import { OutputWriter } from './print/output-writer.js';
 import { PrintRun } from './print/print-run.js';
 import { readTask } from './print/read-task.js';
+import { runProxy } from './proxy-commands.js';
 import type { AgentSettings, RunSettings, SessionChoice } from './run-settings.js';
 import { sessionRows } from './sessions/render-sessions.js';
 import type { OpenSession, Sessions } from './sessions/sessions.js';
@@ -26,6 +27,7 @@ export async function runCli(argv: readonly string[], io: CliIo, version: string
     const isInteractive = io.stdin.isTTY === true && io.stdout.isTTY === true && io.env['TERM'] !== 'dumb';
     const parsed = parseArguments(argv, { env: io.env, cwd: io.cwd, isInteractive, version });
     if (parsed.type === 'a2a') return await runA2a(parsed.settings, io);
+    if (parsed.type === 'proxy') return await runProxy(parsed.settings, io);
     if (parsed.type === 'run') return await runWith(parsed.settings, io, version);
     await new OutputWriter(io.stdout).write(parsed.text);
     return 0;

@@ -1,14 +1,12 @@
 import { resolve } from 'node:path';
 import type { A2aTaskState, Scalar } from '@parley/agent';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { set, wholeNumber } from '../read-values.js';
+import { seconds, set, wholeNumber } from '../read-values.js';
 import { UsageError } from '../usage-error.js';
 import { type A2aSettings, BINDINGS, type Binding, type CallMode, type ConnectSettings } from './a2a-settings.js';
 import { STATE_NAMES } from './states.js';
 
 const DEFAULT_LIMIT = 50;
-/** Timers take no more. */
-const MAX_TIMEOUT_SECONDS = 2_000_000;
 
 const CALL_HELP_END = `
 The text of artifacts and answers is on the standard output, what becomes of the task on the standard error.
@@ -191,12 +189,4 @@ function taskState(value: string): A2aTaskState {
   const name = STATE_NAMES.find((one) => one === value.toLowerCase().replaceAll('_', '-'));
   if (name === undefined) throw new InvalidArgumentError(`It takes ${STATE_NAMES.join(', ')}.`);
   return name.replaceAll('-', '_') as A2aTaskState;
-}
-
-function seconds(value: string): number {
-  const number = Number(value);
-  if (!/^\d+(?:\.\d+)?$/u.test(value) || number <= 0 || number > MAX_TIMEOUT_SECONDS) {
-    throw new InvalidArgumentError('It takes a number of seconds.');
-  }
-  return number;
 }

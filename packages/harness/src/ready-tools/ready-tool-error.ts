@@ -1,3 +1,5 @@
+import { systemCode } from '@parley/shell';
+
 /** What went wrong, in words for the model: relative paths only, nothing of the machine behind them. */
 export class ReadyToolError extends Error {
   override readonly name = 'ReadyToolError';
@@ -20,12 +22,6 @@ const TEXTS: ReadonlyMap<string, string> = new Map([
   ['EBUSY', 'is in use'],
   ['ETXTBSY', 'is being executed'],
 ]);
-
-/** The code of an error of the operating system, such as ENOENT. */
-export function systemCode(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error) || !('syscall' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
 
 /** Words for a failure with `path`; undefined for what is no failure of the operating system or of the caller. */
 export function failureText(error: unknown, path: string): string | undefined {

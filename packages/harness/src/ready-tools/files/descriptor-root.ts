@@ -1,7 +1,7 @@
 import { constants, type PathLike } from 'node:fs';
 import { mkdir, open, readlink, type FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { systemCode } from '../ready-tool-error.js';
+import { systemCode } from '@parley/shell';
 import {
   folderError,
   joinInside,

@@ -1,8 +1,9 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { systemCode } from '@parley/shell';
 import type { JsonObject } from '../../json.js';
-import { ReadyToolError, systemCode } from '../ready-tool-error.js';
+import { ReadyToolError } from '../ready-tool-error.js';
 import type { ToolArguments } from '../tool-arguments.js';
 import {
   folderError,

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
-import { looksBinary, withoutCutCharacter } from './text-content.js';
+import { withoutCutCharacter } from '@parley/shell';
+import { looksBinary } from './text-content.js';
 
 const CHUNK_BYTES = 65_536;
 

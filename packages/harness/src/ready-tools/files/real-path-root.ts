@@ -1,7 +1,8 @@
 import { constants, type BigIntStats } from 'node:fs';
 import { lstat, mkdir, open, realpath, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { ReadyToolError, shortened, systemCode } from '../ready-tool-error.js';
+import { systemCode } from '@parley/shell';
+import { ReadyToolError, shortened } from '../ready-tool-error.js';
 import {
   folderError,
   joinInside,

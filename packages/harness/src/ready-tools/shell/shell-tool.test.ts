@@ -392,6 +392,7 @@ function sourceFlags(): string[] {
   return [
     '--experimental-transform-types',
     '--no-warnings',
+    '--conditions=parley-source',
     `--import=data:text/javascript,${encodeURIComponent(hooks)}`,
   ];
 }

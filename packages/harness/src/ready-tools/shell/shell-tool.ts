@@ -2,16 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import {
+  DEFAULT_PASSED_ENV,
+  OutputCapture,
+  runCommand,
+  shellEnvironment,
+  systemCode,
+  type Command,
+  type CommandEnd,
+} from '@parley/shell';
 import type { JsonObject } from '../../json.js';
 import { StepOutcome } from '../../tools/step-outcome.js';
 import type { ToolDefinition } from '../../tools/tool-definition.js';
 import type { ToolCallContext, ToolHandler } from '../../tools/tool-handler.js';
-import { ReadyToolError, shortened, systemCode } from '../ready-tool-error.js';
+import { ReadyToolError, shortened } from '../ready-tool-error.js';
 import { integerOption, ToolArguments } from '../tool-arguments.js';
-import { OutputCapture } from './output-capture.js';
 import { OutputProgress } from './output-progress.js';
-import { runCommand, type Command, type CommandEnd } from './run-command.js';
-import { DEFAULT_PASSED_ENV, shellEnvironment } from './shell-environment.js';
 
 export interface ShellToolOptions {
   /** Where commands run; a call's own `cwd` is relative to it. */
@@ -43,13 +49,10 @@ const MAX_COMMAND_BYTES = 120_000;
 
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
-/** Name of the variable by which the processes of a call are found again. */
-const MARKER_NAME = 'PARLEY_SHELL_CALL';
-
 /**
  * The tool `shell`. A command has no input and no terminal. When it exits, when its time is over and when the run is
  * aborted, everything that it started is ended: SIGTERM, a grace, SIGKILL, to the group and, on Linux, to those who
- * left it (see `processFamily` for who escapes). So nothing runs on in the background after a call.
+ * left it (the README of `@parley/shell` says who escapes). So nothing runs on in the background after a call.
  *
  * Results: `{status: "ok", exit_code, output}`, or `status` `error`, `timed_out`, `cancelled` with `error`.
  * This is no sandbox: a command may do what the user may do.
@@ -107,7 +110,6 @@ export class ShellTool implements ToolHandler {
   async #run(context: ToolCallContext, text: string, cwd: string, timeoutMs: number): Promise<StepOutcome> {
     const output = new OutputCapture(this.#maxOutputBytes);
     const progress = new OutputProgress(context.progress, this.#progressIntervalMs);
-    const id = this.#newId();
     const onOutput = (chunk: Buffer) => {
       output.add(chunk);
       progress.add(chunk);
@@ -117,8 +119,8 @@ export class ShellTool implements ToolHandler {
         shell: this.#shell,
         text,
         cwd,
-        env: { ...this.#environment, [MARKER_NAME]: id },
-        marker: `${MARKER_NAME}=${id}`,
+        env: this.#environment,
+        id: this.#newId(),
         timeoutMs,
         killGraceMs: this.#killGraceMs,
         onOutput,

@@ -1,0 +1,33 @@
+import type { ModelSettings } from '../run-settings.js';
+
+/** `parley drive`, read and checked. */
+export interface DriveSettings {
+  readonly type: 'drive';
+  readonly proxyUrl: string;
+  /** Absolute; undefined: the environment's token, or one that is made and kept. */
+  readonly tokenFile: string | undefined;
+  /** Absolute: where tokens that are made are kept. */
+  readonly stateDir: string;
+  readonly model: ModelSettings;
+  /** Undefined: until it is stopped. */
+  readonly maxTurns: number | undefined;
+  readonly concurrency: number;
+  /** Requests to the model per turn. */
+  readonly maxSteps: number;
+  /** What happens is printed as lines of JSON. */
+  readonly isJson: boolean;
+}
+
+/** `parley send`, read and checked. */
+export interface SendSettings {
+  readonly type: 'send';
+  readonly proxyUrl: string;
+  readonly text: string | undefined;
+  /** True if the text goes on on the standard input, to its end. */
+  readonly readsInput: boolean;
+  readonly contextId: string | undefined;
+  /** Prints the id of the task and leaves. */
+  readonly detaches: boolean;
+  readonly timeoutMs: number | undefined;
+  readonly isJson: boolean;
+}

@@ -1,0 +1,12 @@
+export { GEN_AI, PROXY } from './attribute-names.js';
+export { canonicalJson } from './canonical-json.js';
+export { chainedHash, chainHash, FIRST_HASH } from './chain-hash.js';
+export { isTrajectoryEvent } from './event-kind.js';
+export { eventTime, unixNanos } from './event-time.js';
+export type { OtlpAttribute, OtlpSpan, OtlpTraces, OtlpValue } from './otlp-types.js';
+export { renderTree } from './render-tree.js';
+export { spanOfEvent, turnOpenedSpan, type SpanIds, type SpanOptions } from './span-of-event.js';
+export { toAtif, type AtifOptions, type AtifStep, type AtifTrajectory } from './to-atif.js';
+export { otlpTraces, toOtlp } from './to-otlp.js';
+export type { StatusCode, TrajectoryEvent } from './trajectory-event.js';
+export { verifyTrajectory, type Verification } from './verify-trajectory.js';

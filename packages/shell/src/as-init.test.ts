@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const PROGRAM = fileURLToPath(new URL('./testing/init-program.ts', import.meta.url));
+
+interface Report {
+  readonly pid: number;
+  readonly zombies: number;
+  readonly stdout: string;
+  readonly took: number;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** Lets a plain Node run the sources as they are. */
+const HOOKS = `import { registerHooks } from 'node:module';
+  registerHooks({
+    resolve: (name, context, next) =>
+      next(name.startsWith('.') && context.parentURL?.endsWith('.ts') ? name.replace(/\\.js$/, '.ts') : name, context),
+  });`;
+
+const NODE = [
+  process.execPath,
+  '--experimental-transform-types',
+  '--no-warnings',
+  `--import=data:text/javascript,${encodeURIComponent(HOOKS)}`,
+  PROGRAM,
+];
+
+/** Namespaces need no privilege where users may have namespaces of their own. */
+const NAMESPACE = ['--map-root-user', '--user', '--pid', '--fork', '--mount-proc'];
+
+async function report(...command: readonly string[]): Promise<Report> {
+  const privileged = process.getuid?.() === 0 ? NAMESPACE.slice(2) : NAMESPACE;
+  const { stdout } = await promisify(execFile)('unshare', [...privileged, ...command], {
+    env: { PATH: process.env['PATH'] },
+    timeout: 20_000,
+    killSignal: 'SIGKILL',
+  });
+  return JSON.parse(stdout) as Report;
+}
+
+const describeOnLinux = process.platform === 'linux' ? describe : describe.skip;
+
+describeOnLinux('commands of a process that is PID 1', () => {
+  it('work on with 200 orphans that nobody waits for, and hidden orphans are ended with the last who can have made them', async () => {
+    const result = await report(...NODE, 'claim');
+    expect(result).toMatchObject({ pid: 1, stdout: 'still here\n', before: ['S', 'S'] });
+    // Node waits for nobody that it did not start: this is what an init is for.
+    expect(result.zombies).toBeGreaterThanOrEqual(200);
+    expect(result.took).toBeLessThan(1_000);
+    expect(result.after.filter((state) => state !== 'Z')).toStrictEqual([]);
+  }, 30_000);
+
+  it('leave hidden orphans alone if these are not to be claimed', async () => {
+    expect(await report(...NODE, 'leave')).toMatchObject({ before: ['S', 'S'], after: ['S', 'S'] });
+  }, 30_000);
+});
+
+describeOnLinux('commands of a process under an init', () => {
+  it('leave no zombies', async () => {
+    const init = `${NODE.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')} claim & wait $!`;
+    const result = await report('bash', '-c', init);
+    expect(result).toMatchObject({ stdout: 'still here\n', zombies: 0 });
+    expect(result.pid).toBeGreaterThan(1);
+  }, 30_000);
+});

@@ -1,0 +1,2 @@
+export { createMember, type ProxyMember } from './create-member.js';
+export { memberSettings } from './member-settings.js';
