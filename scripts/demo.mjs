@@ -1,7 +1,10 @@
 // The main job, end to end, on embedded defaults: no Docker, no Redis, no key, no network beyond loopback.
 // Every scenario is checked; the first one that does not hold ends the demo with exit code 1.
-import { readFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from './lib/free-ports.mjs';
 import { startService, untilReady } from './lib/service-process.mjs';
@@ -9,6 +12,8 @@ import { startService, untilReady } from './lib/service-process.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const REVIEWED = 'services/registry/src/broker/first-acceptable.ts';
 const started = [];
+/** Where the proxy's commands work; removed in the end. */
+let home;
 const log = [];
 
 function heading(text) {
@@ -63,7 +68,7 @@ async function silentListener() {
 }
 
 async function startEverything() {
-  const [registryHttp, registryGrpc, aHttp, aGrpc, bHttp, bGrpc] = await freePorts(6);
+  const [registryHttp, registryGrpc, aHttp, aGrpc, bHttp, bGrpc, pHttp, pGrpc] = await freePorts(8);
   const registry = `http://127.0.0.1:${registryHttp}`;
   const quiet = { OTEL_EXPORTER_OTLP_ENDPOINT: '', REDIS_URL: '' };
   const start = (name, env) => {
@@ -91,7 +96,27 @@ async function startEverything() {
     await untilReady(`http://127.0.0.1:${http}/readyz`);
     return `http://127.0.0.1:${http}`;
   };
-  return { registry, agentA: await agent('agent-a', aHttp, aGrpc), agentB: await agent('agent-b', bHttp, bGrpc) };
+  const proxy = async () => {
+    home = await mkdtemp(`${tmpdir()}/parley-demo-`);
+    start('proxy', {
+      HOME: home,
+      PROXY_WORK_DIR: home,
+      PROXY_HOST: '127.0.0.1',
+      PROXY_HTTP_PORT: `${pHttp}`,
+      PROXY_GRPC_PORT: `${pGrpc}`,
+      PROXY_AGENT_ID: 'proxy',
+      PROXY_REGISTRY_URL: registry,
+      PROXY_LOG_FORMAT: 'text',
+    });
+    await untilReady(`http://127.0.0.1:${pHttp}/readyz`);
+    return `http://127.0.0.1:${pHttp}`;
+  };
+  return {
+    registry,
+    agentA: await agent('agent-a', aHttp, aGrpc),
+    agentB: await agent('agent-b', bHttp, bGrpc),
+    proxy: await proxy(),
+  };
 }
 
 async function refusal({ agentA }) {
@@ -193,6 +218,33 @@ async function review({ registry, agentA }) {
   await untilWitnessed(registry, agreement.agreement_id);
 }
 
+async function playedProxy({ registry, proxy }) {
+  heading('A proxy, an agent without a model, is played by a driver: commands, tools of an environment, two failures');
+  const found = await call('GET', `${registry}/discover?capabilities=playable`);
+  check(found.body.agents.length === 1, 'the proxy is found at the registry as playable');
+  const env = { ...process.env, PROXY_URL: proxy, PARLEY_HOME: home, ENV_SERVER_HOST: '127.0.0.1' };
+  const child = spawn(process.execPath, ['scripts/play-proxy.mjs'], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      // The demo exports no spans, so there is nothing in Jaeger.
+      if (line.startsWith('The same turn in Jaeger')) return;
+      lines.push(line);
+      console.log(`    ${line}`);
+    });
+  }
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  const said = lines.join('\n');
+  check(code === 0, 'the turn was played to its end');
+  check(/bash .*exit 0/u.test(said) && /bash .*exit 3/u.test(said), 'both commands ran where the proxy is');
+  check(/add @env .*ok/u.test(said) && /fail @env .*ERROR/u.test(said), 'the tools of the environment were called');
+  check(said.includes('nothing was changed, left out or added'), 'the record of the turn verifies');
+}
+
 async function untilWitnessed(registry, id) {
   const until = Date.now() + 5_000;
   for (;;) {
@@ -227,13 +279,14 @@ const stopOnSignal = () => {
 process.on('SIGINT', stopOnSignal);
 process.on('SIGTERM', stopOnSignal);
 try {
-  heading('Registry, agent A and agent B start as processes of their own');
+  heading('Registry, agent A, agent B and a proxy start as processes of their own');
   const urls = await startEverything();
   await refusal(urls);
   await counterOffer(urls);
   await silentCandidate(urls);
   await expiry(urls);
   await review(urls);
+  await playedProxy(urls);
   heading('The trace log has all six kinds of line');
   for (const [kind, pattern] of Object.entries(TRACE)) {
     await untilLogged(pattern);
@@ -252,5 +305,6 @@ try {
     }
   }
 }
+if (home !== undefined) await rm(home, { recursive: true, force: true });
 console.log(failed ? '\nDemo: FAILED' : '\nDemo: all scenarios held');
 process.exit(failed ? 1 : 0);

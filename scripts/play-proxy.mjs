@@ -62,32 +62,51 @@ function ownAddress() {
   return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
 }
 
-/** Names the env server to the proxy, in place of one that an earlier run named. */
-async function register(url) {
+async function ask(path, init = {}) {
   const control = process.env.PROXY_CONTROL_TOKEN ?? '';
   const headers = {
     'content-type': 'application/json',
     ...(control === '' ? {} : { authorization: `Bearer ${control}` }),
   };
-  const ask = (path, init) => fetch(proxy + path, { ...init, headers, signal: AbortSignal.timeout(10_000) });
-  await ask('/ext/mcp-config?name=env', { method: 'DELETE' });
+  return fetch(proxy + path, { ...init, headers, signal: AbortSignal.timeout(10_000) });
+}
+
+const forget = () => ask('/ext/mcp-config?name=env', { method: 'DELETE' });
+
+/** Names the env server to the proxy, in place of one that an earlier run named. */
+async function register(url) {
+  await forget();
   const answer = await ask('/ext/mcp-config', { method: 'POST', body: JSON.stringify({ name: 'env', url }) });
   if (!answer.ok) throw new Error(`the proxy refuses the env server: ${answer.status} ${await answer.text()}`);
 }
 
+async function untilEnded(id) {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id } });
+  for (;;) {
+    const { result } = await (await ask('/a2a', { method: 'POST', body })).json();
+    if (!['submitted', 'working'].includes(result?.status.state)) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 async function play() {
   await register(await startEnvServer());
-  console.log(`$ parley drive --proxy ${proxy} --once --offline &`);
-  const driver = parley(['drive', '--proxy', proxy, '--once', '--offline']);
+  console.log(`$ parley drive --proxy ${proxy} --offline &`);
+  const driver = parley(['drive', '--proxy', proxy, '--offline']);
   const [taskId] = await run('send', '--proxy', proxy, '--detach', MESSAGE);
-  const code = await driver.exited;
-  if (code !== 0) throw new Error(`parley drive ended with ${code}`);
+  const gone = driver.exited.then((code) => {
+    throw new Error(`parley drive ended with ${code}`);
+  });
+  await Promise.race([untilEnded(taskId), gone]);
+  gone.catch(() => undefined);
+  driver.child.kill('SIGTERM');
+  await driver.exited;
+  await forget();
   await run('trajectory', 'show', '--proxy', proxy, '--task', taskId);
   await run('trajectory', 'verify', '--proxy', proxy, '--task', taskId);
-  const page = await fetch(`${proxy}/ext/trajectory`, {
+  const page = await ask('/ext/trajectory', {
     method: 'POST',
     body: JSON.stringify({ task_id: taskId, after: 0, limit: 1 }),
-    signal: AbortSignal.timeout(10_000),
   });
   const { events } = await page.json();
   console.log(`\nThe same turn in Jaeger: ${jaeger}/trace/${events[0].trace_id}`);

@@ -7,7 +7,16 @@ const services = [
   { name: 'registry', prefix: 'REGISTRY', port: process.env.REGISTRY_HTTP_PORT ?? '8000' },
   { name: 'agent-a', prefix: 'AGENT', port: '8001' },
   { name: 'agent-b', prefix: 'AGENT', port: '8002' },
-  { name: 'proxy', prefix: 'PROXY', port: process.env.PROXY_HTTP_PORT ?? '8003' },
+  {
+    name: 'proxy',
+    prefix: 'PROXY',
+    port: process.env.PROXY_HTTP_PORT ?? '8003',
+    env: {
+      PROXY_HTTP_PORT: '8003',
+      PROXY_AGENT_ID: 'proxy',
+      PROXY_REGISTRY_URL: `http://${HOST}:${process.env.REGISTRY_HTTP_PORT ?? '8000'}`,
+    },
+  },
 ];
 const running = [];
 let stopping = false;
@@ -30,8 +39,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
-function start({ name, prefix }) {
-  const defaults = { [`${prefix}_LOG_FORMAT`]: 'text', [`${prefix}_HOST`]: HOST };
+function start({ name, prefix, env = {} }) {
+  const defaults = { [`${prefix}_LOG_FORMAT`]: 'text', [`${prefix}_HOST`]: HOST, ...env };
   const service = startService(name, { ...defaults, ...process.env }, (line) => console.log(line));
   running.push(service);
   void service.exited.then(({ code, signal }) => {

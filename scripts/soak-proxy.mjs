@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { endEverything, startProcess } from '@parley/testkit';
 import { A2aSender, ProxyClient, ProxyRefused, TurnGone } from '@parley/proxy-protocol';
+import { Agent, request } from 'undici';
 import { liveHeapBytes } from '../bench/lib/heap.mjs';
 import { freePorts } from './lib/free-ports.mjs';
 import { root, useProjectNode } from './lib/workspace.mjs';
@@ -31,7 +32,6 @@ const driverCount = positive('drivers');
 const sampleMs = positive('sample') * 1_000;
 
 const TOKEN = `token-of-the-soak-${randomBytes(16).toString('hex')}`;
-const MARK = 'PARLEY_SHELL_CALL=';
 /** By then whatever ends by itself has ended. */
 const SETTLE_MS = 12_000;
 /** More than the first samples by so much is growth. */
@@ -41,6 +41,8 @@ const KEPT_TASKS = 256;
 
 const counts = { turns: 0, acts: 0, tools: 0, cancels: 0, timeOuts: 0, abortedPolls: 0, repliesWhileRunning: 0 };
 const faults = [];
+/** Closed at the end: connections that we leave idle must not look like what the proxy keeps. */
+const cancelling = new Agent();
 const samples = [];
 const stopping = new AbortController();
 let isOver = false;
@@ -99,8 +101,16 @@ function look({ pid }, folder) {
     rssMib: Number(/^VmRSS:\s+(\d+) kB$/mu.exec(status)[1]) / 1_024,
     descriptors: descriptors.length,
     sockets: descriptors.filter((name) => linkOf(`/proc/${pid}/fd/${name}`).startsWith('socket:')).length,
-    processes: commandsIn(folder).length,
+    processes: commandsIn(folder, pid).length,
   };
+}
+
+function described(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return `${pid}`;
+  }
 }
 
 function linkOf(path) {
@@ -111,24 +121,42 @@ function linkOf(path) {
   }
 }
 
-/** Processes of commands, wherever they have gone: by their marker, or by the folder that they work in. */
-function commandsIn(folder) {
-  return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/u.test(pid)) return false;
-    if (linkOf(`/proc/${pid}/cwd`) !== folder) return false;
-    try {
-      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(MARK);
-    } catch {
-      return false;
-    }
+/** Processes of commands, wherever they have gone: nothing else works in the folder but the proxy itself. */
+function commandsIn(folder, proxyPid) {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/u.test(name) && Number(name) !== proxyPid && linkOf(`/proc/${name}/cwd`) === folder)
+    .map(Number);
+}
+
+/** Listeners of the process, and what keeps its event loop going. */
+async function loopOf(inspectPort) {
+  const [target] = await (await fetch(`http://127.0.0.1:${inspectPort}/json`)).json();
+  const socket = new WebSocket(target.webSocketDebuggerUrl);
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve;
+    socket.onerror = () => reject(new Error('the inspector does not answer'));
   });
+  const answer = new Promise((resolve) => {
+    socket.onmessage = ({ data }) => resolve(JSON.parse(data).result.result.value);
+  });
+  const expression = `({
+    listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
+    resources: process.getActiveResourcesInfo().filter((name) => name !== 'Timeout').length,
+    timers: process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length,
+  })`;
+  socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression, returnByValue: true } }));
+  try {
+    return await answer;
+  } finally {
+    socket.close();
+  }
 }
 
 /** The names and values of the gauges that the proxy tells of itself. */
 async function metricsOf(url) {
   const text = await (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(5_000) })).text();
   const found = {};
-  for (const [, name, value] of text.matchAll(/^(parley_proxy_\w+|nodejs_active_\w+_total) (\S+)$/gmu)) {
+  for (const [, name, value] of text.matchAll(/^parley_proxy_(\w+)(?:\{service="proxy"\})? (\S+)$/gmu)) {
     found[name] = Number(value);
   }
   return found;
@@ -201,9 +229,10 @@ async function cancel(client, taskId) {
   const running = client.act(taskId, actionId, { kind: 'bash', command: pick(COMMANDS.slice(-2))() + '; sleep 600' });
   running.catch(isFine);
   await sleep(30);
-  const ask = { method: 'POST', body: JSON.stringify({ token: TOKEN, action_id: actionId }) };
-  const answer = await fetch(`${client.url}/ext/proxy/cancel`, { ...ask, signal: AbortSignal.timeout(30_000) });
-  await answer.text();
+  const body = JSON.stringify({ token: TOKEN, action_id: actionId });
+  const ask = { method: 'POST', body, dispatcher: cancelling, signal: AbortSignal.timeout(30_000) };
+  const answer = await request(`${client.url}/ext/proxy/cancel`, ask);
+  await answer.body.dump();
   await running;
 }
 
@@ -272,7 +301,7 @@ async function sample(parts) {
     await sleep(sampleMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     if (stopping.signal.aborted) return;
     const heapMib = (await liveHeapBytes(parts.inspect)) / 1_048_576;
-    const now = { ...look(parts.proxy, parts.folder), heapMib };
+    const now = { ...look(parts.proxy, parts.folder), ...(await loopOf(parts.inspect)), heapMib };
     samples.push(now);
     if (performance.now() - saidAt < 59_000) continue;
     saidAt = performance.now();
@@ -297,19 +326,29 @@ function trend(name) {
   return { second: of(samples.slice(fifth, 2 * fifth)), last: of(samples.slice(-fifth)) };
 }
 
+async function lookAtAll(parts) {
+  return { ...look(parts.proxy, parts.folder), ...(await loopOf(parts.inspect)) };
+}
+
+/** What must be as before when nobody drives any more. */
+const GIVEN_BACK = ['processes', 'descriptors', 'sockets', 'listeners', 'resources'];
+
+function kept(before, after) {
+  return GIVEN_BACK.filter((name) => after[name] > before[name]);
+}
+
 async function settled(parts, before) {
   const until = performance.now() + SETTLE_MS;
   for (;;) {
-    const now = look(parts.proxy, parts.folder);
-    // Idle connections of ours were closed; a few descriptors more than before are the runtime's own.
-    if ((now.processes === 0 && now.descriptors <= before.descriptors) || performance.now() > until) return now;
+    const now = await lookAtAll(parts);
+    if (kept(before, now).length === 0 || performance.now() > until) return now;
     await sleep(250);
   }
 }
 
 async function soak(parts) {
   await sleep(2_000);
-  const before = look(parts.proxy, parts.folder);
+  const before = await lookAtAll(parts);
   const sampling = sample(parts);
   const driving = Array.from({ length: driverCount }, (_, lane) => drive(parts.url, lane));
   await sleep(runMs);
@@ -317,7 +356,7 @@ async function soak(parts) {
   await Promise.race([Promise.all(driving), sleep(90_000).then(() => fault('the drivers did not end'))]);
   stopping.abort();
   await sampling;
-  await parts.control.close();
+  await Promise.all([parts.control.close(), cancelling.close()]);
   const after = await settled(parts, before);
   const gauges = await metricsOf(parts.url);
   const [rss, heap] = [trend('rssMib'), trend('heapMib')];
@@ -327,6 +366,7 @@ async function soak(parts) {
     isFlat: rss.last <= rss.second * GROWTH && heap.last <= heap.second * GROWTH,
     before: rounded(before),
     after: rounded(after),
+    kept: kept(before, after),
     gauges,
     faults,
     warnings: parts.proxy
@@ -336,7 +376,8 @@ async function soak(parts) {
       .slice(0, 10),
     ...counts,
   };
-  const isClean = after.processes === 0 && after.descriptors <= before.descriptors && faults.length === 0;
+  const isIdle = ['turns_open', 'turns_queued', 'actions_running'].every((name) => gauges[name] === 0);
+  const isClean = kept(before, after).length === 0 && isIdle && faults.length === 0;
   console.log(JSON.stringify({ verdict: verdict.isFlat && isClean ? 'clean' : 'NOT clean', ...verdict }));
   return verdict.isFlat && isClean;
 }
@@ -351,16 +392,19 @@ try {
     isClean = false;
     console.error(`the proxy ended with ${code}`);
   }
-  const left = commandsIn(parts.folder).length;
-  if (left > 0) {
-    isClean = false;
-    console.error(`${left} processes of commands outlived the proxy`);
-  }
 } catch (error) {
   console.error(error);
 } finally {
   stopping.abort();
   await endEverything();
-  if (parts !== undefined) rmSync(parts.folder, { recursive: true, force: true });
+  if (parts !== undefined) {
+    const left = commandsIn(parts.folder, parts.proxy.pid);
+    if (left.length > 0) {
+      isClean = false;
+      console.error(`${left.length} processes of commands outlived the proxy: ${left.map(described).join('; ')}`);
+      for (const pid of left) process.kill(pid, 'SIGKILL');
+    }
+    rmSync(parts.folder, { recursive: true, force: true });
+  }
 }
 process.exit(isClean ? 0 : 1);

@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** @typedef {{ registry: string, agentA: string, agentB: string, jaeger?: string | undefined }} Addresses */
+/** @typedef {{ registry: string, agentA: string, agentB: string, proxy: string, jaeger?: string | undefined }} Addresses */
 /** @typedef {{ kind: 'json' | 'text', text: string }} Printed */
 /** @typedef {{ line: number, script: string, status: number | undefined, printed: Printed | undefined }} Example */
 
@@ -18,6 +18,7 @@ const PRINTED = {
   registry: 'http://127.0.0.1:8000',
   agentA: 'http://127.0.0.1:8001',
   agentB: 'http://127.0.0.1:8002',
+  proxy: 'http://127.0.0.1:8003',
   jaeger: 'http://127.0.0.1:16686',
 };
 const EXAMPLE_MS = 30_000;

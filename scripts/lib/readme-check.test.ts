@@ -102,7 +102,7 @@ describe('a README', () => {
   async function check(...parts: readonly string[]): Promise<{ checked: number; leftOut: number }> {
     const path = join(folder, 'README.md');
     await writeFile(path, parts.join('\n'));
-    return checkReadme({ registry: url, agentA: url, agentB: url }, { path });
+    return checkReadme({ registry: url, agentA: url, agentB: url, proxy: url }, { path });
   }
 
   it('holds when every answer is what is printed; variables live on, and Jaeger is asked only where there is one', async () => {

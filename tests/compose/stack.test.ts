@@ -102,6 +102,7 @@ describe('the whole system in containers', () => {
       registry,
       agentA,
       agentB: stack.url('agent-b', 8002),
+      proxy: stack.url('proxy', 8003),
       jaeger: stack.url('jaeger', 16686),
     });
     expect(checked).toBeGreaterThan(10);

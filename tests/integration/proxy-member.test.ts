@@ -12,7 +12,7 @@ import {
   watchEvents,
   type WatchedEvents,
 } from '@parley/testkit';
-import { discover, get, propose } from './support/http.js';
+import { discover, get, propose, register } from './support/http.js';
 import { startProxy, type Proxy, type StartProxyOptions } from './support/proxy.js';
 import { START_MS, startRegistry, type Service } from './support/services.js';
 
@@ -68,6 +68,11 @@ function shown(agreement: AgreementHandle): Record<string, string> {
 
 const about = (type: string, agentId: string) => (event: { type: string; agentId: string | undefined }) =>
   event.type === type && event.agentId === agentId;
+
+const aboutAgreement =
+  (type: string, agreementId: string) =>
+  (event: { type: string; data: Readonly<Record<string, unknown>> }): boolean =>
+    event.type === type && (event.data['agreement'] as { agreement_id: string }).agreement_id === agreementId;
 
 describe('a proxy at a registry', () => {
   it('is found as playable, by the name of its pod, and leaves when it is stopped', async () => {
@@ -174,17 +179,46 @@ describe('an exclusive agreement', () => {
       'parley-agreement-proof': body.agreement_proof as string,
     };
     expect((await proxy.drive('claim', { token: ONE }, headers)).status).toBe(200);
-    await watch.waitFor(
-      ({ type, data }) =>
-        type === 'ended' &&
-        (data['agreement'] as { agreement_id: string }).agreement_id === headers['parley-agreement-id'],
-      15_000,
-    );
+    await watch.waitFor(aboutAgreement('ended', headers['parley-agreement-id']), 15_000);
     await eventually(async () => expect((await proxy.drive('claim', { token: OTHER })).status).toBe(200));
     expect(await proxy.drive('claim', { token: ONE }, headers)).toMatchObject({
       status: 409,
       body: 'the agreement has ended: expired',
     });
+  });
+
+  it('whose driver is gone from the registry is suspended with its claim, and ends with it', async () => {
+    const proxy = await start('proxy-ghost');
+    await register(registry.url, { agent_id: 'ghost', ttl_seconds: 2 });
+    const { body } = await propose(proxy.url, {
+      agent_id: 'ghost',
+      capabilities: ['playable'],
+      agreement_ttl_seconds: 5,
+    });
+    const { agreement_id: id } = body.agreement as { agreement_id: string };
+    const headers = { 'parley-agreement-id': id, 'parley-agreement-proof': body.agreement_proof as string };
+    expect((await proxy.drive('claim', { token: ONE }, headers)).status).toBe(200);
+    await watch.waitFor(aboutAgreement('suspended', id), 10_000);
+    expect((await proxy.drive('next', { token: ONE })).status).toBe(200);
+    expect((await proxy.drive('claim', { token: OTHER })).status).toBe(409);
+    await watch.waitFor(aboutAgreement('ended', id), 15_000);
+    await eventually(async () => expect((await proxy.drive('claim', { token: OTHER })).status).toBe(200));
+  });
+
+  it('of a process that was stopped claims nothing in the next one, where a claim by a token alone lives on', async () => {
+    const options = { httpPort: await freePort(), env: { PROXY_STATE_DIR: join(folder, 'state') } };
+    const proxy = await start('proxy-stopped', options);
+    const first = await driver('driver-1');
+    const { agreement } = await first.negotiateFirst(registry.url, ['playable']);
+    await proxy.drive('claim', { token: ONE }, shown(agreement));
+    expect((await proxy.stop()).code).toBe(0);
+
+    const second = await start('proxy-stopped', options);
+    expect((await second.drive('claim', { token: OTHER })).status).toBe(200);
+    expect((await second.stop()).code).toBe(0);
+    const third = await start('proxy-stopped', options);
+    expect((await third.drive('next', { token: OTHER })).status).toBe(200);
+    expect((await third.drive('claim', { token: ONE })).status).toBe(409);
   });
 
   it('of a process that was killed claims nothing in the next one, and open turns go on', async () => {

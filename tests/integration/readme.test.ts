@@ -31,6 +31,23 @@ async function startAgent(name: string, registry: string): Promise<string> {
   return url;
 }
 
+async function startProxy(registry: string): Promise<string> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${String(port)}`;
+  await start(
+    'proxy',
+    {
+      PROXY_HOST: '127.0.0.1',
+      PROXY_HTTP_PORT: String(port),
+      PROXY_GRPC_PORT: '0',
+      PROXY_AGENT_ID: 'proxy',
+      PROXY_REGISTRY_URL: registry,
+    },
+    `${url}/readyz`,
+  );
+  return url;
+}
+
 describe('README.md', () => {
   it('prints curl examples that work, with what they really answer', async () => {
     const port = await freePort();
@@ -42,7 +59,8 @@ describe('README.md', () => {
     );
     const agentA = await startAgent('agent-a', registry);
     const agentB = await startAgent('agent-b', registry);
-    const { checked } = await checkReadme({ registry, agentA, agentB });
+    const proxy = await startProxy(registry);
+    const { checked } = await checkReadme({ registry, agentA, agentB, proxy });
     expect(checked).toBeGreaterThan(10);
   }, 60_000);
 });

@@ -1,9 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { agentEnv, createAgentService, readAgentConfig, type AgentDefaults } from '@parley/agent';
 import { silentLogger, type RunnableService } from '@parley/service-kit';
 import { readWorkConfig, skillsByName, workEnv } from '@parley/skills';
 import type { z } from 'zod';
 import { DEFAULTS as AGENT_A } from '../../services/agent-a/src/app.js';
 import { createAgentApp, DEFAULTS as AGENT_B } from '../../services/agent-b/src/app.js';
+import { createProxyApp, type ProxyApp } from '../../services/proxy/src/app.js';
+import { proxyEnv, readProxyConfig } from '../../services/proxy/src/config.js';
+import { createMember, memberSettings } from '../../services/proxy/src/member/index.js';
 import { createRegistryService } from '../../services/registry/src/app.js';
 import { readRegistryConfig, registryEnv } from '../../services/registry/src/config.js';
 import { startRegistry } from '../../services/registry/src/testing/start-registry.js';
@@ -17,8 +23,13 @@ type Shape = Readonly<Record<string, z.ZodType>>;
 function described(shape: Shape): TableRow[] {
   return Object.entries(shape).map(([variable, schema]) => {
     const standard = schema.safeParse(undefined).data as string | number | boolean | undefined;
-    return { variable, default: standard === undefined ? '' : String(standard), meaning: schema.description ?? '' };
+    return { variable, default: standard === undefined ? '' : String(standard), meaning: plain(schema.description) };
   });
+}
+
+/** Without the marks of code, as cells are read. */
+function plain(text = ''): string {
+  return text.replaceAll('`', '');
 }
 
 /** The same columns as printed; where a cell has two values, the one of this agent. */
@@ -63,6 +74,7 @@ describe('the environment in operations.md', () => {
   const registryRows = table(OPERATIONS, 'registry');
   const agentRows = table(OPERATIONS, 'agent-a, agent-b');
   const workRows = table(OPERATIONS, 'agent-a, agent-b: how they work');
+  const proxyRows = table(OPERATIONS, 'proxy');
 
   it('is that of the registry', () => {
     expect(printed(registryRows)).toEqual(described(registryEnv.shape));
@@ -77,6 +89,15 @@ describe('the environment in operations.md', () => {
 
   it('is that of the work of an agent', () => {
     expect(printed(workRows)).toEqual(described(workEnv.shape));
+  });
+
+  it('is that of the proxy', () => {
+    expect(printed(proxyRows)).toEqual(described(proxyEnv.shape));
+  });
+
+  it.each(boundCases(proxyRows))('says of the proxy whether %s may be %s', (variable, value, allowed) => {
+    const shape: Shape = proxyEnv.shape;
+    expect(shape[variable]?.safeParse(value).success).toBe(allowed);
   });
 
   it.each(boundCases(workRows))('says of the work of an agent whether %s may be %s', (variable, value, allowed) => {
@@ -111,7 +132,7 @@ async function servedMetrics(url: string): Promise<Metric[]> {
 
 const printedMetrics = (place: string): Metric[] =>
   table(OPERATIONS, 'Metrics')
-    .filter(({ at }) => at === 'both' || at === place)
+    .filter(({ at = '' }) => at === 'all' || at.split(', ').includes(place))
     .map(({ name = '', type = '', help = '' }) => ({ name, type, help }));
 
 const byName = (a: Metric, b: Metric): number => (a.name < b.name ? -1 : 1);
@@ -138,6 +159,48 @@ describe('the metrics in operations.md', () => {
   });
 });
 
+describe('the proxy', () => {
+  let workDir: string;
+  let proxy: ProxyApp;
+
+  beforeAll(async () => {
+    workDir = mkdtempSync(join(tmpdir(), 'proxy-docs-'));
+    proxy = proxyApp(workDir);
+    await proxy.start();
+  });
+
+  afterAll(async () => {
+    for (const phase of proxy.shutdownPhases()) await phase.run();
+    rmSync(workDir, { recursive: true });
+  });
+
+  it('serves the metrics that are in operations.md', async () => {
+    const served = await servedMetrics(`http://127.0.0.1:${String(proxy.httpPort)}`);
+    expect(served.sort(byName)).toEqual(printedMetrics('proxy').sort(byName));
+  });
+
+  it('stops in the phases that are in operations.md', () => {
+    const phases = proxy.shutdownPhases().map(({ name, timeoutMs }) => ({ phase: name, ms: String(timeoutMs) }));
+    const [, , , printedPhases = []] = tables(OPERATIONS, 'Stopping');
+    const rows = printedPhases.slice(0, -1).map(({ phase = '', 'at most (ms)': ms = '' }) => ({ phase, ms }));
+    expect(phases).toEqual(rows);
+  });
+});
+
+/** As `main.ts` makes it: on free ports, with a registry that is not there and the waits that are not configured. */
+function proxyApp(workDir: string): ProxyApp {
+  const config = readProxyConfig({
+    PROXY_HOST: '127.0.0.1',
+    PROXY_HTTP_PORT: '0',
+    PROXY_GRPC_PORT: '0',
+    PROXY_REGISTRY_URL: 'http://127.0.0.1:9',
+    PROXY_WORK_DIR: workDir,
+  });
+  return createProxyApp(config, silentLogger, {
+    extend: (parts) => createMember({ ...memberSettings(config), ...parts, logger: silentLogger }),
+  });
+}
+
 /** On free ports, with a registry that is not there. */
 function agentConfig(defaults: AgentDefaults) {
   return readAgentConfig(defaults, {
@@ -150,7 +213,7 @@ function agentConfig(defaults: AgentDefaults) {
 }
 
 describe('the phases of stopping in operations.md', () => {
-  const [, registryPhases = [], agentPhases = []] = tables(OPERATIONS, 'Stopping');
+  const [, registryPhases = [], agentPhases = [], proxyPhases = []] = tables(OPERATIONS, 'Stopping');
 
   const phasesOf = (service: RunnableService): TableRow[] =>
     service.shutdownPhases().map(({ name, timeoutMs }) => ({ phase: name, 'at most (ms)': String(timeoutMs) }));
@@ -173,6 +236,7 @@ describe('the phases of stopping in operations.md', () => {
   it.each([
     ['the registry', registryPhases],
     ['an agent', agentPhases],
+    ['the proxy', proxyPhases],
   ])('of %s fit into the grace period of the compose file', (_name, rows) => {
     const sum = rows.reduce((total, { 'at most (ms)': ms = '' }) => total + Number(ms), 0);
     expect(rows.length).toBeGreaterThan(1);

@@ -13,9 +13,12 @@ describe('the commands about proxies', () => {
   it('drive has a default for everything but the proxy', () => {
     expect(parse('drive', '--proxy', 'localhost:8003/')).toEqual({
       type: 'drive',
-      proxyUrl: 'http://localhost:8003',
-      tokenFile: undefined,
-      stateDir: '/home/me/.parley/proxies',
+      target: {
+        type: 'proxy',
+        url: 'http://localhost:8003',
+        tokenFile: undefined,
+        stateDir: '/home/me/.parley/proxies',
+      },
       model: { isOffline: false, model: undefined, baseUrl: undefined, contextTokens: 128_000 },
       maxTurns: undefined,
       concurrency: 4,
@@ -28,8 +31,7 @@ describe('the commands about proxies', () => {
     const line =
       '--proxy https://p/x --token-file t --max-turns 3 --concurrency 2 -m gpt --base-url http://m --max-steps 7';
     expect(parse('drive', ...`${line} --context-tokens 9000 --json`.split(' '))).toMatchObject({
-      proxyUrl: 'https://p/x',
-      tokenFile: '/work/t',
+      target: { url: 'https://p/x', tokenFile: '/work/t' },
       model: { model: 'gpt', baseUrl: 'http://m', contextTokens: 9000 },
       maxTurns: 3,
       concurrency: 2,
@@ -37,6 +39,18 @@ describe('the commands about proxies', () => {
       isJson: true,
     });
     expect(parse('drive', '--proxy', 'http://p', '--once')).toMatchObject({ maxTurns: 1 });
+  });
+
+  it('drive takes a registry in place of a proxy', () => {
+    expect(parse('drive', '--registry', 'localhost:8000/')).toMatchObject({
+      target: { type: 'registry', url: 'http://localhost:8000', capability: 'playable' },
+    });
+    expect(
+      parse('drive', '--registry', 'http://a:1/x/, grpc://b:2', '--capability', 'play:it@^1.2 || 3', '--once'),
+    ).toMatchObject({
+      target: { url: 'http://a:1/x,grpc://b:2', capability: 'play:it@^1.2 || 3' },
+      maxTurns: 1,
+    });
   });
 
   it('send takes a text, and what comes on the standard input', () => {
@@ -80,7 +94,17 @@ describe('the commands about proxies', () => {
   });
 
   it.each([
-    [['drive'], /--proxy/u],
+    [['drive'], /^a proxy is needed: --proxy URL, or --registry URL to find one$/u],
+    [['drive', '--proxy', 'http://p', '--registry', 'http://r'], /cannot be used/u],
+    [['drive', '--registry', 'http://r', '--token-file', 't'], /cannot be used/u],
+    [['drive', '--proxy', 'http://p', '--capability', 'c'], /cannot be used/u],
+    [['drive', '--capability', 'c'], /--registry/u],
+    [['drive', '--registry', 'http://r', '--capability', 'a b'], /^--capability takes a name, or name@range$/u],
+    [['drive', '--registry', ''], /^--registry takes the URL of a registry/u],
+    [['drive', '--registry', 'ftp://r'], /^--registry takes the URL of a registry/u],
+    [['drive', '--registry', 'http://r,http://me:secret@r'], /^--registry takes [^@]* without a user$/u],
+    [['drive', '--registry', 'grpc://:secret@r:1'], /^--registry takes [^@]* without a user$/u],
+    [['drive', '--registry', 'http://r?token=secret'], /^--registry takes [^?]*$/u],
     [['drive', '--proxy', 'ftp://p'], /--proxy takes the URL of a proxy/u],
     [['drive', '--proxy', 'http://me:secret@p'], /^--proxy takes the URL of a proxy: http or https, without a user$/u],
     [['drive', '--proxy', 'http://p', '--once', '--max-turns', '2'], /cannot be used/u],
@@ -114,6 +138,7 @@ describe('the commands about proxies', () => {
       text: expect.stringMatching(/drive .*[^]*send .*[^]*trajectory .*[^]*replay /u),
     });
     expect(help('drive', '--help')).toMatchObject({ text: expect.stringMatching(/Ctrl-C takes no more turns/u) });
+    expect(help('drive', '--help')).toMatchObject({ text: expect.stringMatching(/--registry <url>[^]*--capability/u) });
     expect(help('trajectory')).toMatchObject({ text: expect.stringMatching(/show .*[^]*verify .*[^]*export /u) });
     expect(help('trajectory', 'show', '--help')).toMatchObject({ text: expect.stringMatching(/--follow/u) });
   });

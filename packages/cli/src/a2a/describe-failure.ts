@@ -15,7 +15,7 @@ export function describeFailure(error: unknown): string {
   return `${messageOf(error)} (${reasons.join(', ')})`;
 }
 
-function systemCodeOf(error: unknown): string | undefined {
+export function systemCodeOf(error: unknown): string | undefined {
   let cause: unknown = error;
   for (let depth = 0; depth < MAX_DEPTH && typeof cause === 'object' && cause !== null; depth += 1) {
     const { code } = cause as { readonly code?: unknown };

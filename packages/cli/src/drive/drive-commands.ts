@@ -3,22 +3,26 @@ import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { proxyOption, proxyUrl } from '../proxy-option.js';
 import { seconds, set, wholeNumber } from '../read-values.js';
-import type { DriveSettings, SendSettings } from './drive-settings.js';
+import { UsageError } from '../usage-error.js';
+import type { DriveSettings, DriveTarget, SendSettings } from './drive-settings.js';
+import { capability, capabilityOption, registryOption, registryUrl } from './registry-option.js';
 
 const DEFAULT_CONCURRENCY = 4;
 const DEFAULT_MAX_STEPS = 50;
 const DEFAULT_CONTEXT_TOKENS = 128_000;
 
 const DRIVE_HELP_END = `
-The token is that of --token-file, else PARLEY_PROXY_TOKEN, else one that is made for this proxy and kept in
+With --proxy, the token is that of --token-file, else PARLEY_PROXY_TOKEN, else one that is made for this proxy and kept in
 PARLEY_HOME/proxies: a driver that is started again goes on with the turns that are open.
+With --registry, a proxy that is free agrees to be played by nobody else until the driver ends, and a token is made for
+it. When it is lost, another one is played; turns that were open stay there for its next driver.
 Without OPENAI_API_KEY the offline driver answers: it runs fenced \`\`\`bash blocks and lines that begin with "$ ", and
 calls tools named in lines such as: tool add {"a": 1, "b": 2}
 
 Ctrl-C takes no more turns and plays those in play to their end; once more: leaves them open.
 
-Exit codes: 0 all turns played, 1 the proxy is another's or cannot be reached, 130 stopped; 2 for options that cannot
-be.`;
+Exit codes: 0 all turns played, 1 the proxy is another's or cannot be reached, or none is to be had, 130 stopped; 2 for
+options that cannot be.`;
 
 const SEND_HELP_END = `
 The answer is on the standard output, what becomes of the task on the standard error. Ctrl-C cancels the task.
@@ -26,7 +30,9 @@ The answer is on the standard output, what becomes of the task on the standard e
 Exit codes: 0 completed, 1 failed or canceled, 130 interrupted; 2 for options that cannot be.`;
 
 interface GivenDrive {
-  readonly proxy: string;
+  readonly proxy?: string;
+  readonly registry?: string;
+  readonly capability?: string;
   readonly tokenFile?: string;
   readonly once?: true;
   readonly maxTurns?: number;
@@ -59,7 +65,9 @@ export function driveCommands(
 ): Command[] {
   const drive = new Command('drive')
     .description('Play a proxy: answer its turns with a model')
-    .addOption(proxyOption())
+    .addOption(new Option('--proxy <url>', 'the proxy'))
+    .addOption(registryOption())
+    .addOption(capabilityOption())
     .option('--token-file <file>', "holds the driver's token")
     .addOption(new Option('--once', 'one turn, the same as --max-turns 1').conflicts('maxTurns'))
     .option('--max-turns <n>', 'ends after so many turns (default: no end)', wholeNumber)
@@ -85,13 +93,10 @@ export function driveCommands(
   return [drive, send];
 }
 
-function toDrive(given: GivenDrive, { cwd, env }: CommandSurroundings): DriveSettings {
-  const home = set(env['PARLEY_HOME']) ?? join(homedir(), '.parley');
+function toDrive(given: GivenDrive, surroundings: CommandSurroundings): DriveSettings {
   return {
     type: 'drive',
-    proxyUrl: proxyUrl(given.proxy),
-    tokenFile: given.tokenFile === undefined ? undefined : resolve(cwd, given.tokenFile),
-    stateDir: resolve(cwd, home, 'proxies'),
+    target: toTarget(given, surroundings),
     model: {
       isOffline: given.offline === true,
       model: given.model,
@@ -102,6 +107,20 @@ function toDrive(given: GivenDrive, { cwd, env }: CommandSurroundings): DriveSet
     concurrency: given.concurrency ?? DEFAULT_CONCURRENCY,
     maxSteps: given.maxSteps ?? DEFAULT_MAX_STEPS,
     isJson: given.json === true,
+  };
+}
+
+function toTarget(given: GivenDrive, { cwd, env }: CommandSurroundings): DriveTarget {
+  if (given.registry !== undefined) {
+    return { type: 'registry', url: registryUrl(given.registry), capability: capability(given.capability) };
+  }
+  if (given.proxy === undefined) throw new UsageError('a proxy is needed: --proxy URL, or --registry URL to find one');
+  const home = set(env['PARLEY_HOME']) ?? join(homedir(), '.parley');
+  return {
+    type: 'proxy',
+    url: proxyUrl(given.proxy),
+    tokenFile: given.tokenFile === undefined ? undefined : resolve(cwd, given.tokenFile),
+    stateDir: resolve(cwd, home, 'proxies'),
   };
 }
 

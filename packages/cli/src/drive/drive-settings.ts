@@ -1,13 +1,28 @@
 import type { ModelSettings } from '../run-settings.js';
 
+/** Which proxy is driven. */
+export type DriveTarget =
+  | {
+      readonly type: 'proxy';
+      readonly url: string;
+      /** Absolute; undefined: the environment's token, or one that is made and kept. */
+      readonly tokenFile: string | undefined;
+      /** Absolute: where tokens that are made are kept. */
+      readonly stateDir: string;
+    }
+  /** One that is free and agrees. */
+  | {
+      readonly type: 'registry';
+      /** One, or several doors to one that are separated by commas. */
+      readonly url: string;
+      /** A name, or name@range. */
+      readonly capability: string;
+    };
+
 /** `parley drive`, read and checked. */
 export interface DriveSettings {
   readonly type: 'drive';
-  readonly proxyUrl: string;
-  /** Absolute; undefined: the environment's token, or one that is made and kept. */
-  readonly tokenFile: string | undefined;
-  /** Absolute: where tokens that are made are kept. */
-  readonly stateDir: string;
+  readonly target: DriveTarget;
   readonly model: ModelSettings;
   /** Undefined: until it is stopped. */
   readonly maxTurns: number | undefined;

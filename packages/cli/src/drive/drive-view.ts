@@ -3,8 +3,9 @@ import type { DriveEvent, PlayedTurn } from '@parley/proxy-protocol';
 import type { CliIo } from '../cli-io.js';
 import { OutputWriter } from '../print/output-writer.js';
 import { neutralise, neutraliseLine, safeJson } from '../ui/neutralise.js';
-import { counted } from '../ui/numbers.js';
+import { counted, duration } from '../ui/numbers.js';
 import { choosePaint, type Paint, type Tone } from '../ui/style.js';
+import type { FoundEvent } from './found/drive-found.js';
 
 const MAX_LINE = 160;
 const ID_LENGTH = 8;
@@ -32,6 +33,10 @@ export class DriveView {
     void this.#drive(event);
   }
 
+  onFound(event: FoundEvent): void {
+    void this.#found(event);
+  }
+
   sinkFor(played: PlayedTurn): AgentEventSink {
     return { emit: (event) => this.#agent(played, event) };
   }
@@ -55,6 +60,25 @@ export class DriveView {
       case 'turn_ended':
         return this.#ended(event);
     }
+  }
+
+  async #found(event: FoundEvent): Promise<void> {
+    if (event.kind === 'searching') {
+      const { failure, waitMs } = event;
+      await this.say(`${failure.message}; again in ${duration(waitMs)}`, 'warn');
+      return this.#json({ kind: 'searching', code: failure.code, error: failure.message, wait_ms: Math.round(waitMs) });
+    }
+    const { agentId, url, agreementId } = event.agreed;
+    const about = { proxy: agentId, url, agreement_id: agreementId };
+    if (event.kind === 'agreed') {
+      await this.say(`playing ${agentId} at ${url} under agreement ${agreementId}`);
+      return this.#json({ kind: 'agreed', ...about });
+    }
+    await this.say(
+      `${agentId} is lost, and turns that are open there wait for its next driver: ${event.reason}`,
+      'warn',
+    );
+    return this.#json({ kind: 'lost', ...about, reason: event.reason });
   }
 
   async #ended({ turn, outcome }: DriveEvent & { readonly kind: 'turn_ended' }): Promise<void> {

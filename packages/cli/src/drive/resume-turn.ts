@@ -49,7 +49,7 @@ async function recordOf(played: PlayedTurn, proxy: ProxyPorts): Promise<readonly
     return await played.events();
   } catch (error) {
     // Nothing is on record, or it is not for us to read: then the turn is played from its beginning.
-    const isNone = error instanceof proxy.ProxyFailed && [403, 404].includes(error.status);
+    const isNone = error instanceof proxy.ProxyFailed && [401, 403, 404].includes(error.status);
     if (!isNone && !(error instanceof proxy.ProxyRefused)) throw error;
     return [];
   }

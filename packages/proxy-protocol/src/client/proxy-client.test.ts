@@ -75,6 +75,17 @@ describe('what it sends', () => {
     expect(JSON.parse(seen[2]?.body ?? '')).toMatchObject({ parts: [{ kind: 'text', text: '' }] });
   });
 
+  it('is shown an agreement with its claim alone', async () => {
+    answer = says(200, '{"version":0,"turns":[]}');
+    const proxy = client({ headers: { 'x-all': '1' }, claimHeaders: { 'x-proof': 'secret' } });
+    await proxy.claim();
+    await proxy.next(0);
+    expect(seen.map(({ headers }) => [headers['x-all'], headers['x-proof']])).toEqual([
+      ['1', 'secret'],
+      ['1', undefined],
+    ]);
+  });
+
   it('keeps numbers as they were written', async () => {
     answer = (_request, response, body) => {
       const { action } = JSON.parse(body) as { action?: unknown };

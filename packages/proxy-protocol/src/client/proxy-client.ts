@@ -33,6 +33,8 @@ const LISTING_MS = 660_000;
 export interface ProxyClientOptions extends ProxyHttpOptions {
   /** The driver's: at least 22 characters that nobody can guess. Not needed for configuration and trajectories. */
   readonly token?: string | undefined;
+  /** Sent with claims alone, such as the agreement that the driver shows, with its secret. */
+  readonly claimHeaders?: Readonly<Record<string, string>> | undefined;
   /** A call's time, in milliseconds; default 60,000. */
   readonly callMs?: number | undefined;
   /** The time of `tools` and `record`, in milliseconds; default 660,000. */
@@ -58,6 +60,7 @@ interface CallOptions {
 export class ProxyClient {
   readonly #http: ProxyHttp;
   readonly #token: string;
+  readonly #claimHeaders: Readonly<Record<string, string>> | undefined;
   readonly #callMs: number;
   readonly #listingMs: number;
 
@@ -65,6 +68,7 @@ export class ProxyClient {
   constructor(options: ProxyClientOptions) {
     this.#http = new ProxyHttp(options);
     this.#token = options.token ?? '';
+    this.#claimHeaders = options.claimHeaders;
     this.#callMs = options.callMs ?? CALL_MS;
     this.#listingMs = options.listingMs ?? LISTING_MS;
   }
@@ -76,7 +80,7 @@ export class ProxyClient {
 
   /** Makes it ours, or finds that it is. @throws ProxyRefused 409 if it is another's. */
   async claim(options: CallOptions = {}): Promise<void> {
-    await this.#driver('claim', {}, options);
+    await this.#driver('claim', {}, { ...options, headers: this.#claimHeaders });
   }
 
   /** The open turns, as soon as something has changed since `after`, or after the proxy's long poll. */
@@ -210,7 +214,8 @@ export class ProxyClient {
   async #driver(
     operation: string,
     body: object,
-    options: CallOptions & Pick<HttpCall, 'isOnce'> & { readonly isTurns?: true; readonly limitMs?: number },
+    options: CallOptions &
+      Pick<HttpCall, 'isOnce' | 'headers'> & { readonly isTurns?: true; readonly limitMs?: number },
   ): Promise<unknown> {
     const { isTurns, ...rest } = options;
     return this.#json({ path: `/ext/proxy/${operation}`, body: { token: this.#token, ...body }, ...rest }, isTurns);

@@ -40,6 +40,8 @@ export interface HttpCall {
   /** From the root of the proxy, such as `/ext/proxy/next`. */
   readonly path: string;
   readonly body?: object;
+  /** Beside those of every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** From the start of a try to the last byte of its answer, in milliseconds. */
   readonly limitMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -135,7 +137,12 @@ export class ProxyHttp {
       method,
       signal,
       dispatcher: call.isOnce === true ? this.#fresh : this.#kept,
-      headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }), ...this.#headers },
+      headers: {
+        accept: 'application/json',
+        ...(body && { 'content-type': 'application/json' }),
+        ...this.#headers,
+        ...call.headers,
+      },
       ...(body && { body: JSON.stringify(body) }),
     };
   }

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { jest } from '@jest/globals';
-import { ProxyClient, ProxyRefused, TurnGone } from '../client/index.js';
+import { ProxyClient, ProxyRefused, ProxyUnauthorized, TurnGone } from '../client/index.js';
 import type { DriveEvent, DriveOptions, PlayedTurn } from './index.js';
 import { drive } from './index.js';
 import { FakeProxy } from './fake-proxy.test-helper.js';
@@ -285,6 +285,30 @@ describe('a proxy that goes away', () => {
     await ended;
   });
 
+  it('and comes back without, where it is not to be claimed again: it ends, and its turns stay open', async () => {
+    proxy.open('t');
+    const running = driving(
+      async (turn) => {
+        await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
+      },
+      { reclaims: false },
+    );
+    const ended = expect(running).rejects.toThrow(ProxyUnauthorized);
+    await proxy.until(() => events.length === 2);
+    await proxy.stop();
+    proxy.token = undefined;
+    await proxy.start();
+    await ended;
+    expect([proxy.token, ends()]).toEqual([undefined, [{ how: 'left' }]]);
+  });
+
+  it('is claimed as soon as it is there, and as if for the first time', async () => {
+    proxy.fault('claim', 'cut before', { status: 503, body: 'not yet' });
+    proxy.open('t');
+    expect(await driving(answering, { maxTurns: 1, reclaims: false })).toEqual({ turns: 1, left: [] });
+    expect(events.filter(({ kind }) => kind === 'claimed')).toEqual([{ kind: 'claimed', isAgain: false }]);
+  });
+
   it('and does not come back: it is given up after a while', async () => {
     const running = driving(answering, { patienceMs: 300 });
     const ended = expect(running).rejects.toThrow(/cannot be reached/u);
@@ -292,6 +316,19 @@ describe('a proxy that goes away', () => {
     await proxy.stop();
     await ended;
     expect(events.filter(({ kind }) => kind === 'away')).toHaveLength(1);
+  });
+
+  it('is not to be claimed again, and forgets the claim in the middle of a call: the turn is left', async () => {
+    proxy.open('t');
+    const running = driving(
+      async (turn) => {
+        proxy.token = 'of-the-next-driver-after-this-one';
+        await turn.act({ kind: 'bash', command: 'ls' });
+      },
+      { reclaims: false },
+    );
+    await expect(running).rejects.toThrow(ProxyUnauthorized);
+    expect(ends()).toEqual([{ how: 'left' }]);
   });
 
   it('forgets a turn in the middle of a call: its player hears that the turn is gone', async () => {

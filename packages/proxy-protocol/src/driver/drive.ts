@@ -19,7 +19,7 @@ const SOON_MS = 50;
  * Turns that were open before are played too.
  *
  * @returns when `maxTurns` were played, or everything was drained or stopped.
- * @throws ProxyRefused 409 if the proxy is another's; what `next` throws if it is no passing failure, or lasts.
+ * @throws ProxyRefused 409 if the proxy is another's; ProxyUnauthorized without `reclaims`; what `next` throws if it is no passing failure, or lasts.
  */
 export async function drive(options: DriveOptions): Promise<DriveOutcome> {
   return new Driving(options).run();
@@ -41,6 +41,7 @@ class Driving {
   #after = 0;
   /** Those of the first answer: somebody may have played a part of them. */
   #openBefore: ReadonlySet<string> | undefined;
+  #isClaimed = false;
   #failures = 0;
   #awaySince: number | undefined;
   #taken = 0;
@@ -56,8 +57,7 @@ class Driving {
     const onStop = (): void => this.#stopAsking();
     for (const one of [signal, drain]) one?.addEventListener('abort', onStop);
     try {
-      await this.#whilePassing(() => this.#claim(false));
-      while (!this.#isDone) await this.#whilePassing(() => this.#ask());
+      while (!this.#isDone) await this.#whilePassing(() => (this.#isClaimed ? this.#ask() : this.#claim(false)));
     } finally {
       for (const one of [signal, drain]) one?.removeEventListener('abort', onStop);
       await this.#stopPlayers();
@@ -67,6 +67,10 @@ class Driving {
 
   get #isStopped(): boolean {
     return this.#options.signal?.aborted === true;
+  }
+
+  get #reclaims(): boolean {
+    return this.#options.reclaims !== false;
   }
 
   get #takesMore(): boolean {
@@ -86,6 +90,7 @@ class Driving {
 
   async #claim(isAgain: boolean): Promise<void> {
     await this.#options.client.claim({ signal: this.#asking.signal });
+    this.#isClaimed = true;
     this.#tell({ kind: 'claimed', isAgain });
   }
 
@@ -96,7 +101,7 @@ class Driving {
     try {
       answer = await this.#options.client.next(before, { signal: this.#asking.signal });
     } catch (error) {
-      if (!(error instanceof ProxyUnauthorized)) throw error;
+      if (!(error instanceof ProxyUnauthorized) || !this.#reclaims) throw error;
       // It was restarted and kept nothing: its turns are gone too, and it counts from the beginning.
       this.#after = 0;
       await this.#claim(true);
@@ -116,7 +121,8 @@ class Driving {
       await work();
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof ProxyUnauthorized) && !isPassing(error)) throw error;
+      const passes = error instanceof ProxyUnauthorized ? this.#reclaims : isPassing(error);
+      if (!passes) throw error;
       this.#failures += 1;
       this.#awaySince ??= performance.now();
       if (performance.now() - this.#awaySince > this.#patienceMs) throw error;
@@ -162,6 +168,7 @@ class Driving {
       newId,
       wasOpenBefore: this.#openBefore?.has(turn.taskId) === true,
       abilities: this.#abilities,
+      reclaims: this.#reclaims,
       patienceMs: this.#patienceMs,
       random: this.#random,
     });

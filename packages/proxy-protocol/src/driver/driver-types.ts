@@ -35,6 +35,11 @@ export interface DriveOptions {
   readonly maxTurns?: number | undefined;
   /** Turns at a time; others wait. Default 8. */
   readonly maxConcurrentTurns?: number | undefined;
+  /**
+   * Whether a proxy that has forgotten the claim is claimed again. Default true. False, as under an agreement that ended
+   * with it: `drive` throws ProxyUnauthorized, and turns in play stay open.
+   */
+  readonly reclaims?: boolean | undefined;
   /** How long a proxy that is away is waited for, in milliseconds. Default 5 minutes. */
   readonly patienceMs?: number | undefined;
   /** A turn's time, in milliseconds; then it fails. Default 12 hours. */

@@ -125,6 +125,14 @@ describe('a turn', () => {
     expect(ends()).toEqual([{ how: 'gone', reason: "no open turn 't'" }]);
   });
 
+  it('goes on where its record is for others', async () => {
+    await played(async (turn) => {
+      proxy.fault('trajectory', { status: 401, body: 'the control token is missing or wrong' });
+      await expect(turn.events()).rejects.toMatchObject({ name: 'ProxyFailed', status: 401 });
+      expect([turn.outcome, await turn.reply('played')]).toEqual([undefined, true]);
+    });
+  });
+
   it('that was open before tells what was begun', async () => {
     proxy.open('t', 'go on', {
       pending_calls: [{ id: 'c1', name: 'bash', arguments: { command: 'ls' } }],

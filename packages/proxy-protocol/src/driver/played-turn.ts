@@ -16,6 +16,7 @@ import type {
   ProxyTool,
   ProxyTurn,
   RecordedCall,
+  TrajectoryPage,
 } from '../client/wire-types.js';
 import type { JsonObject } from '../json/index.js';
 import type { TurnOutcome } from './driver-types.js';
@@ -29,6 +30,8 @@ export interface PlayedTurnOptions extends Patience {
   readonly newId: () => string;
   /** True if somebody may have played a part of it already. */
   readonly wasOpenBefore: boolean;
+  /** False: a proxy that does not know the token any more still has the turn, for another driver. */
+  readonly reclaims: boolean;
   /** What is known about the proxy, shared by all its turns. */
   readonly abilities: { tellsOutput: boolean };
 }
@@ -114,11 +117,11 @@ export class PlayedTurn {
     return this.#follow(actionId, state, options);
   }
 
-  /** What is on record of it so far. */
+  /** What is on record of it so far. @throws ProxyFailed 401 where that is only for who has the proxy's control token. */
   async events(): Promise<readonly JsonObject[]> {
     const events: JsonObject[] = [];
     for (let isMore = true; isMore;) {
-      const page = await this.#call(() => this.#client.trajectoryPage(this.#subject, events.length, this.#signalled()));
+      const page = await this.#call(() => this.#pageFrom(events.length));
       events.push(...page.events);
       isMore = page.hasMore && page.events.length > 0;
     }
@@ -166,6 +169,10 @@ export class PlayedTurn {
       return await patiently(call, this.signal, this.#options);
     } catch (error) {
       if (error instanceof ProxyUnauthorized) {
+        if (!this.#options.reclaims) {
+          this.stop(error);
+          throw error;
+        }
         const gone = new TurnGone('the proxy has forgotten the turn', { cause: error });
         this.vanish(gone);
         throw gone;
@@ -218,6 +225,16 @@ export class PlayedTurn {
       return false;
     } finally {
       this.#recordCount = before;
+    }
+  }
+
+  async #pageFrom(after: number): Promise<TrajectoryPage> {
+    try {
+      return await this.#client.trajectoryPage(this.#subject, after, this.#signalled());
+    } catch (error) {
+      // Another token than the driver's is asked for here: it says nothing about the claim.
+      if (error instanceof ProxyUnauthorized) throw new ProxyFailed(401, error.message);
+      throw error;
     }
   }
 

@@ -24,6 +24,9 @@ export interface HttpAnswer {
   chunks(): AsyncGenerator<Uint8Array>;
 }
 
+/** For all: undici would make one for each client that is closed, with a stack that nobody reads. */
+const OVER = new Error('the exchange is over');
+
 /** HTTP proxies of the environment are not honoured: nothing here reads `HTTP_PROXY`. */
 export function createConnector(): Connector {
   // No timer of its own: the deadline of the call covers connecting too.
@@ -65,7 +68,7 @@ export async function exchange<T>(
     throw new McpError(link.connected ? 'ReadError' : 'ConnectError', messageOf(error), { cause: error });
   } finally {
     signal.removeEventListener('abort', hangUp);
-    client.destroy().catch(() => undefined);
+    client.destroy(OVER).catch(() => undefined);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from './facts.js';
 
 // The compiler's library does not know it yet.
 const { isRawJSON } = JSON as unknown as {
-  isRawJSON(this: void, value: unknown): value is { readonly rawJSON: string };
+  readonly isRawJSON: (value: unknown) => value is { readonly rawJSON: string };
 };
 
 /** The text of a number that was kept as it was written; undefined for everything else. */

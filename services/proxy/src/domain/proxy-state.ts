@@ -81,7 +81,8 @@ export class ProxyState {
         this.#raiseVersion(fact.version);
         break;
       case 'claimed':
-        this.#claim ??= fact;
+        // While one lives no other is asked for: of two, the first seemed not to be written, and was refused.
+        this.#claim = fact;
         break;
       case 'released':
         if (this.#claim?.agreementId === fact.agreementId) this.#claim = undefined;

@@ -55,7 +55,7 @@ function quoteWithin(value: Json, room: number): string {
       return label + quoteWithin(item, left - label.length);
     });
   }
-  return rawNumberText(value) ?? String(value as number);
+  return rawNumberText(value) ?? JSON.stringify(value);
 }
 
 function listWithin<T>(

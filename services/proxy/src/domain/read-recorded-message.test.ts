@@ -13,7 +13,7 @@ function deep(levels: number): unknown {
 }
 
 describe('readRecordedMessage', () => {
-  it.each([
+  it.each<[unknown, unknown]>([
     ['', [{ type: 'text', text: '' }]],
     [{}, []],
     [{ content: null }, []],
@@ -29,7 +29,7 @@ describe('readRecordedMessage', () => {
     [{ content: [{ type: 'tool_use', name: 'f' }] }, [{ type: 'tool_use', id: null, name: 'f', input: {} }]],
     [{ content: [{ type: 'redacted_thinking', data: 'x' }] }, [{ type: 'redacted_thinking' }]],
     [{ content: [{ type: 'thinking', thinking: 't', signature: 's' }] }, [{ type: 'thinking', thinking: 't' }]],
-    ...[' { } ', '', null, {}, [], 0, false].map((args) => [
+    ...[' { } ', '', null, {}, [], 0, false].map((args): [unknown, unknown] => [
       call(args),
       [{ type: 'tool_use', id: 'c', name: 'f', input: {} }],
     ]),

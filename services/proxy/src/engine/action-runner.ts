@@ -17,11 +17,9 @@ export class ActionRunner {
 
   start(run: ActionRun, state: TurnState): void {
     const { action } = run;
-    if (this.core.isStopping) {
-      // Written down while everything was stopped already.
-      run.endReason = 'lost';
-      this.#finish(run, undefined, {});
-    } else if (action.kind === 'tool') this.#call(run, action, state);
+    // Asked to end while its start was still being written down: it does not begin.
+    if (run.endReason !== undefined) this.#finish(run, undefined, {});
+    else if (action.kind === 'tool') this.#call(run, action, state);
     else if (this.#commandCount < this.core.limits.maxRunningCommands) this.#command(run, action);
     else this.#waiting.add(run);
   }

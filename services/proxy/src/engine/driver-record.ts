@@ -49,6 +49,7 @@ export class DriverRecord {
     try {
       const kept = this.#keep(ask, blocks, offered);
       if (kept !== undefined) await kept;
+      run.unusedSpanId = undefined;
     } finally {
       run.gate.release();
     }
@@ -59,8 +60,9 @@ export class DriverRecord {
     blocks: readonly RecordedBlock[],
     offered: ReadonlyMap<string, boolean>,
   ): Promise<void> | undefined {
-    const { state } = this.core.openTurn(taskId);
+    const { state, run } = this.core.openTurn(taskId);
     if (state.expected.size > 0) throw callsNotRun(state.expected.names());
+    run.unusedSpanId ??= this.core.random(8);
     return this.core.keeper.keep(taskId, {
       kind: 'recorded',
       taskId,
@@ -69,7 +71,7 @@ export class DriverRecord {
       expected: expectedCalls(blocks, (name) => offered.get(name)),
       ...(model !== null && model !== '' && { model }),
       ...(usage !== null && { usage }),
-      spanId: this.core.random(8),
+      spanId: run.unusedSpanId,
     });
   }
 

@@ -1,15 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { Refusal } from '../domain/facts.js';
-import { signal, stage, TOKEN } from './engine.test-helper.js';
-
-const asked = { token: TOKEN, signal };
-const bash = (command: string) => ({ kind: 'bash', command }) as const;
-const calling = (command: string) => ({
-  content: [{ type: 'tool_use', id: 'c', name: 'bash', input: { command } }],
-});
-const recorded = { ...asked, model: null, usage: null };
-const statusOf = (outcome: PromiseSettledResult<unknown>): unknown =>
-  outcome.status === 'fulfilled' ? 200 : (outcome.reason as Refusal).status;
+import { asked, bash, calling, recorded, signal, stage, statusOf, TOKEN } from './engine.test-helper.js';
 
 describe('ProxyEngine', () => {
   it('lets one of ten replies at once win, and its turn is left out at once', async () => {
@@ -99,6 +90,27 @@ describe('ProxyEngine', () => {
     expect(getEventListeners(leaving.signal, 'abort')).toHaveLength(0);
   });
 
+  it('tells all who wait of a turn that opens, and of one that closes', async () => {
+    const { engine, open } = await stage({ longPollMs: 60_000 });
+    const opening = [1, 2].map(() => engine.next({ ...asked, after: 0 }));
+    const taskId = await open();
+    const [first, second] = await Promise.all(opening);
+    expect([first?.version, second?.turns.length]).toEqual([1, 1]);
+    const closing = [1, 99].map((after) => engine.next({ ...asked, after }));
+    await engine.reply({ token: TOKEN, taskId, texts: ['x'] });
+    for (const answer of await Promise.all(closing)) expect(answer).toEqual({ version: 2, turns: [] });
+  });
+
+  it('is claimed by one of six at once, and again by the same', async () => {
+    const { engine, log } = await stage({ unclaimed: true });
+    const tokens = Array.from({ length: 6 }, (_, n) => `${n}-${TOKEN}`);
+    const six = await Promise.allSettled(tokens.map((token) => engine.claim(token)));
+    expect(six.map(statusOf)).toEqual([200, 409, 409, 409, 409, 409]);
+    await engine.claim(tokens[0] ?? '');
+    await expect(engine.claim('too short')).rejects.toMatchObject({ status: 400 });
+    expect(log.kept.filter(({ fact }) => fact.kind === 'claimed')).toHaveLength(1);
+  });
+
   it('frees a claim only with the agreement it was made under; turns stay', async () => {
     const { engine, log, open } = await stage();
     await engine.release('agr');
@@ -128,41 +140,16 @@ describe('ProxyEngine', () => {
     await engine.next({ ...asked, after: 1_000_000 });
     expect([engine.counts.keptTasks, engine.task(first)?.state, log.removed.length]).toEqual([4, 'working', 9]);
   });
-});
 
-describe('ProxyEngine after a restart at any fact', () => {
-  it('runs no action twice, loses no call, and can still answer', async () => {
-    const { engine, log, open } = await stage();
-    const taskId = await open('ctx');
-    await engine.record({ ...recorded, taskId, message: calling('ls') });
-    await engine.act({ ...asked, taskId, actionId: 'a', action: bash('ls') });
-    await engine.record({ ...recorded, taskId, message: calling('hold') });
-    await engine.act({ ...asked, taskId, actionId: 'b', action: bash('hold') });
-    await engine.reply({ token: TOKEN, taskId, texts: ['bye'] });
+  it('keeps the task that made the present version, so that the next life tells a higher one', async () => {
+    const limits = { maxKeptTasks: 1 };
+    const { engine, log, open } = await stage({ limits });
+    await open();
+    const taskId = await open();
+    await engine.reply({ token: TOKEN, taskId, texts: ['x'] });
     await engine.ended(taskId, signal);
-    const all = [...log.kept];
-    expect(all.length).toBeGreaterThan(10);
-    for (let cut = 1; cut <= all.length; cut += 1) {
-      const kept = all.slice(0, cut);
-      const versions = kept.map(({ fact }) => ('version' in fact ? (fact.version ?? 0) : 0));
-      const next = await stage({ kept });
-      const { version } = await next.engine.next({ ...asked, after: 0 });
-      expect(version).toBeGreaterThan(Math.max(...versions));
-      const view = next.engine.task(taskId);
-      if (view === undefined) continue;
-      const started = all.slice(0, cut).flatMap(({ fact }) => (fact.kind === 'action_started' ? [fact] : []));
-      const isEnding = all.slice(0, cut).some(({ fact }) => fact.kind === 'turn_ending');
-      if (!isEnding) {
-        for (const { actionId, action } of started) {
-          expect((await next.engine.act({ ...asked, taskId, actionId, action })).done).toBe(true);
-        }
-        const [turn] = (await next.engine.next({ ...asked, after: 0 })).turns;
-        const calls = all.slice(0, cut).filter(({ fact }) => fact.kind === 'recorded').length;
-        expect(turn?.pendingCalls).toHaveLength(calls - started.length);
-        await next.engine.reply({ token: TOKEN, taskId, error: 'gave up' });
-      }
-      expect(next.commands.started).toEqual([]);
-      expect((await next.engine.ended(taskId, signal)).state).toBe(isEnding ? 'completed' : 'failed');
-    }
+    const told = (await engine.next({ ...asked, after: 0 })).version;
+    const next = await stage({ kept: log.kept, limits });
+    expect((await next.engine.next({ ...asked, after: 0 })).version).toBeGreaterThan(told);
   });
 });

@@ -1,5 +1,6 @@
 import type { Fact } from '../domain/facts.js';
 import type { TurnState } from '../domain/turn-state.js';
+import { withoutRefused, withoutRepeats } from '../domain/without-repeats.js';
 import type { FactLog } from '../journal/fact-log.js';
 import { ActionRun } from './action-run.js';
 import { resultOfEnded } from './ended-actions.js';
@@ -48,11 +49,14 @@ export class Restart {
     for await (const { stream, facts } of this.log.load()) {
       hadLife ||= facts.length > 0;
       if (stream === 'proxy') this.#apply(facts);
-      else if (facts[0]?.kind === 'turn_submitted' && facts.at(-1)?.kind !== 'turn_forgotten') tasks.push(facts);
+      else if (facts[0]?.kind === 'turn_submitted' && facts.at(-1)?.kind !== 'turn_forgotten')
+        tasks.push(withoutRepeats(facts));
       else await this.core.keeper.forget(stream);
     }
     tasks.sort(([one], [other]) => (one?.at ?? 0) - (other?.at ?? 0));
-    for (const facts of tasks) this.#apply(facts);
+    const { accepted, refused } = withoutRefused(tasks);
+    for (const facts of accepted) this.#apply(facts);
+    for (const [first] of refused) if (first?.kind === 'turn_submitted') await this.core.keeper.forget(first.taskId);
     return hadLife;
   }
 

@@ -56,15 +56,8 @@ export class Sender {
       throw error;
     }
     const view = this.#view(taskId);
-    try {
-      // Still held: nobody cancels what ends by itself.
-      if (message.texts === undefined) {
-        await this.endUnopened(run);
-        return this.#view(taskId);
-      }
-    } finally {
-      run.gate.release();
-    }
+    if (message.texts === undefined) return this.#endSubmitted(run);
+    run.gate.release();
     this.kept.forgetSome();
     this.opener.openReady();
     return { ...view, state: 'submitted' };
@@ -129,10 +122,42 @@ export class Sender {
     return { outcome, ...(turn !== undefined && { view: viewOfTask(turn) }) };
   }
 
-  /** Ends one that never opens. */
+  /** Ends one that never opens. @throws Refusal 503 when that cannot be written down. */
   async endUnopened(run: TurnRun): Promise<void> {
-    await this.core.keeper.untilKept(() => this.#keepUnopened(run, UNSUPPORTED));
+    const kept = this.#keepUnopened(run, UNSUPPORTED);
+    if (kept !== undefined) await kept;
     this.#endedUnopened(run);
+  }
+
+  /** Its gate is held still: nobody cancels what ends by itself. */
+  async #endSubmitted(run: TurnRun): Promise<TaskView> {
+    try {
+      await this.endUnopened(run);
+      return this.#view(run.taskId);
+    } catch (error) {
+      // Its sender hears that at once; the task, which is written down, ends when that can be too.
+      void this.#endLater(run);
+      throw error;
+    } finally {
+      run.gate.release();
+    }
+  }
+
+  async #endLater(run: TurnRun): Promise<void> {
+    const tryOnce = async (): Promise<void> => {
+      await run.gate.hold();
+      try {
+        // Meanwhile it may have been cancelled.
+        if (this.core.runs.get(run.taskId) === run) await this.endUnopened(run);
+      } finally {
+        run.gate.release();
+      }
+    };
+    try {
+      await this.core.keeper.untilKept(tryOnce);
+    } catch {
+      // Shutting down: the next life finds it without an end, and ends it.
+    }
   }
 
   /** A message sent again: the same task, once it is written down. */

@@ -16,6 +16,8 @@ export class TurnRun {
   readonly opening = new Waiters();
   /** By name, whether a tool is the proxy's own shell; once they were listed. */
   offered: ReadonlyMap<string, boolean> | undefined;
+  /** Of a record that could not be written down, for the next one: if it is on disk all the same, the next replaces it. */
+  unusedSpanId: string | undefined;
   #isOver = false;
   #tools: TurnTools | undefined;
   readonly #inFlight = new Set<(why: Refusal) => void>();

@@ -25,8 +25,7 @@ export interface AgentEndpoints {
   readonly grpc: RunningGrpcServer;
 }
 
-/** A proxy hands no work on. */
-const NOT_SERVED = '/delegate';
+/** All that an agent is asked but `delegate`: a proxy hands no work on. */
 const SERVED = /^\/(?:negotiate|invoke|agreements(?:\/.*)?)$/u;
 const DEADLINE_MS = 20_000;
 
@@ -44,7 +43,7 @@ export function agentEndpoints(options: AgentEndpointOptions): AgentEndpoints {
   };
   // Its app alone is used: there is one port.
   const { app } = createHttpServer({
-    routes: agentRoutes(explained).filter(({ path }) => path !== NOT_SERVED),
+    routes: agentRoutes(explained),
     logger,
     metrics,
     deadlineMs: DEADLINE_MS,

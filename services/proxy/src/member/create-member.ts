@@ -99,7 +99,7 @@ class Member implements ProxyMember {
     return [
       {
         name: 'deregistered',
-        timeoutMs: 4_000,
+        timeoutMs: 2_500,
         run: async () => {
           this.#registering.abort();
           await this.#agent?.leave();
@@ -108,7 +108,7 @@ class Member implements ProxyMember {
       },
       {
         name: 'agreements',
-        timeoutMs: 5_000,
+        timeoutMs: 4_000,
         run: async () => {
           await Promise.all([this.#endpoints?.grpc.close(GRPC_CLOSE_MS), this.#agent?.stop()]);
         },

@@ -31,8 +31,7 @@ export function textsOf({ parts }: Message): readonly string[] | undefined {
 }
 
 function keptPart(part: Part): JsonObject {
-  const metadata: { metadata?: JsonObject } =
-    part.metadata === undefined ? {} : { metadata: part.metadata as JsonObject };
+  const metadata: { metadata?: JsonObject } = part.metadata === undefined ? {} : { metadata: part.metadata };
   const { content } = part;
   switch (content?.$case) {
     case 'text':
