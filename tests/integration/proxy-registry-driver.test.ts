@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -209,6 +209,24 @@ describe('parley drive --registry', () => {
     expect((await stopped.stop()).code).toBe(0);
     await driver.waitForLine(new RegExp(`^${first} is lost, `, 'u'), 40_000);
     expect(await playedBy(driver, 'now')).not.toBe(first);
+  });
+
+  it('goes on with a turn that another driver has left open, under an agreement of its own', async () => {
+    const proxy = await start('proxy-9');
+    const left = await drive(registry.url);
+    await playedBy(left);
+    const [runs, gate] = [join(folder, 'runs'), join(folder, 'gate')];
+    const wait = `echo x >> ${runs}; until test -e ${gate}; do sleep 0.1; done; echo waited`;
+    const task = await proxy.send(`$ ${wait}\n$ echo two`);
+    await eventually(async () => expect(await readFile(runs, 'utf8')).toBe('x\n'));
+    left.kill('SIGTERM');
+    expect(await left.exited).toMatchObject({ code: 143 });
+    const next = await drive(registry.url, '--once');
+    await next.waitForLine(/^turn [0-9a-f]{8}: /u, 20_000);
+    await writeFile(gate, '');
+    expect(await answerOf(proxy, task)).toMatch(/waited\n[^]*\ntwo/u);
+    expect(await readFile(runs, 'utf8')).toBe('x\n');
+    expect(await next.exited).toMatchObject({ code: 0 });
   });
 
   it('shows its secrets where they are needed, and nowhere else', async () => {

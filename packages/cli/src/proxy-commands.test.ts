@@ -46,9 +46,9 @@ describe('the commands about proxies', () => {
       target: { type: 'registry', url: 'http://localhost:8000', capability: 'playable' },
     });
     expect(
-      parse('drive', '--registry', 'http://a:1/x/, grpc://b:2', '--capability', 'play:it@^1.2 || 3', '--once'),
+      parse('drive', '--registry', 'http://a:1/x/, b:2', '--capability', 'play:it@^1.2 || 3', '--once'),
     ).toMatchObject({
-      target: { url: 'http://a:1/x,grpc://b:2', capability: 'play:it@^1.2 || 3' },
+      target: { url: 'http://a:1/x,http://b:2', capability: 'play:it@^1.2 || 3' },
       maxTurns: 1,
     });
   });
@@ -101,6 +101,7 @@ describe('the commands about proxies', () => {
     [['drive', '--capability', 'c'], /--registry/u],
     [['drive', '--registry', 'http://r', '--capability', 'a b'], /^--capability takes a name, or name@range$/u],
     [['drive', '--registry', ''], /^--registry takes the URL of a registry/u],
+    [['drive', '--registry', 'http://r,grpc://r'], /^--registry takes several doors of one kind/u],
     [['drive', '--registry', 'ftp://r'], /^--registry takes the URL of a registry/u],
     [['drive', '--registry', 'http://r,http://me:secret@r'], /^--registry takes [^@]* without a user$/u],
     [['drive', '--registry', 'grpc://:secret@r:1'], /^--registry takes [^@]* without a user$/u],

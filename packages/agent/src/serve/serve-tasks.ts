@@ -4,7 +4,13 @@ import { agreementExtension, createAgreementGate } from '../a2a/agreement/index.
 import { connectA2a } from '../a2a/client/index.js';
 import { createDelegate, type Delegate } from '../a2a/delegate/index.js';
 import { createMemoryPushStore, createPushSender, createRedisPushStore } from '../a2a/push/index.js';
-import { createA2aServer, type A2aServer, type CardSkill } from '../a2a/server/index.js';
+import {
+  buildExtendedAgentCard,
+  createA2aServer,
+  type A2aCardOptions,
+  type A2aServer,
+  type CardSkill,
+} from '../a2a/server/index.js';
 import { createMemoryTaskStore, createRedisTaskStore } from '../a2a/stores/index.js';
 import type { TaskExecutor } from '../a2a/task-executor.js';
 import { createTaskEngine, taskExecutorAdapter, type TaskEngine } from '../a2a/tasks/index.js';
@@ -60,8 +66,30 @@ export function serveTasks(options: ServeTasksOptions): ServedTasks {
     logger,
     connect: ({ endpoint }, signal) => connectA2a({ url: endpoint, signal, peer: { allowPrivateAddresses }, logger }),
   });
+  const cardOptions: A2aCardOptions = {
+    agentId: agent.agentId,
+    name: config.AGENT_NAME,
+    description: describe(agent),
+    version: options.version,
+    publicUrl: options.publicUrl,
+    ...(options.grpcTarget === undefined ? {} : { grpcTarget: options.grpcTarget }),
+    skills: options.skills.map(cardSkill),
+    extensions: [
+      agreementExtension({
+        capabilities: offeredCapabilities(agent.manifest),
+        required: config.AGENT_REQUIRE_AGREEMENT,
+      }),
+    ],
+    offline: options.offline,
+    streaming: true,
+    pushNotifications: true,
+    compat: config.AGENT_A2A_COMPAT,
+    extendedCard: { description: extendedDescription(describe(agent), config) },
+  };
+  const extendedCard = buildExtendedAgentCard(cardOptions);
   const engine = createTaskEngine({
     card: () => server.card,
+    ...(extendedCard === undefined ? {} : { extendedCard: () => extendedCard }),
     executor: taskExecutorAdapter(options.executor, { logger }),
     store,
     push: { store: pushStore, sender },
@@ -73,25 +101,7 @@ export function serveTasks(options: ServeTasksOptions): ServedTasks {
     logger,
   });
   const server: A2aServer = createA2aServer({
-    card: {
-      agentId: agent.agentId,
-      name: config.AGENT_NAME,
-      description: `Does ${agent.manifest.capabilities.join(', ')}, under agreements that are negotiated before.`,
-      version: options.version,
-      publicUrl: options.publicUrl,
-      ...(options.grpcTarget === undefined ? {} : { grpcTarget: options.grpcTarget }),
-      skills: options.skills.map(cardSkill),
-      extensions: [
-        agreementExtension({
-          capabilities: offeredCapabilities(agent.manifest),
-          required: config.AGENT_REQUIRE_AGREEMENT,
-        }),
-      ],
-      offline: options.offline,
-      streaming: true,
-      pushNotifications: true,
-      compat: config.AGENT_A2A_COMPAT,
-    },
+    card: cardOptions,
     requestHandler: engine.requestHandler,
     logger,
     metrics,
@@ -110,6 +120,19 @@ export function serveTasks(options: ServeTasksOptions): ServedTasks {
       await store.close();
     },
   };
+}
+
+function describe({ manifest }: Agent): string {
+  return `Does ${manifest.capabilities.join(', ')}, under agreements that are negotiated before.`;
+}
+
+/** What a caller who means to stay wants to know beyond the card: the bounds of this instance. */
+function extendedDescription(description: string, config: AgentConfig): string {
+  const agreements = config.AGENT_REQUIRE_AGREEMENT
+    ? 'Tasks without an agreement are refused.'
+    : 'Tasks are taken with and without an agreement.';
+  const { AGENT_TASK_DEADLINE_SECONDS: seconds, AGENT_MAX_RUNNING_TASKS: tasks } = config;
+  return `${description} ${agreements} One turn of a task may take ${seconds} s; ${tasks} tasks are worked on at a time.`;
 }
 
 /**

@@ -20,7 +20,11 @@ export function capabilityOption(): Option {
 /** One address, or several doors to one registry, separated by commas; `localhost:8000` is meant over HTTP. @throws UsageError */
 export function registryUrl(value: string): string {
   const doors = value.split(',').map((door) => door.trim());
-  return doors.map(doorUrl).join(',');
+  const urls = doors.map(doorUrl);
+  const isGrpc = urls.map((url) => url.startsWith('grpc'));
+  if (new Set(isGrpc).size > 1)
+    throw new UsageError('--registry takes several doors of one kind: all http, or all grpc');
+  return urls.join(',');
 }
 
 function doorUrl(door: string): string {

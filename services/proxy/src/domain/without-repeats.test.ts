@@ -77,7 +77,7 @@ describe('withoutRepeats', () => {
 describe('withoutRefused', () => {
   it('keeps of two tasks for one message the later one', () => {
     const task = (taskId: string, messageId: string, contextId = 'c'): readonly Fact[] => [
-      { ...submitted, taskId, messageId, contextId } as Fact,
+      { ...submitted, taskId, messageId, contextId },
     ];
     const [first, second] = [task('1', 'm'), task('2', 'm')];
     const others = [task('3', 'n'), task('4', 'm', 'd')];

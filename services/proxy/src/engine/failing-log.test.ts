@@ -68,6 +68,24 @@ describe('ProxyEngine whose log fails', () => {
     expect((await engine.act({ ...ask, actionId: 'b' })).done).toBe(true);
   });
 
+  it.each([
+    ['before', false],
+    ['after', true],
+  ])('lets a message go on that waits behind one of its context that is refused %s it was taken', async (_, isLate) => {
+    const { engine, log } = await stage();
+    log.failing = true;
+    log.fails = (fact) => fact.kind === 'turn_submitted' && fact.messageId === 'm1';
+    log.before = (fact) => (isLate && log.fails(fact) ? until(() => engine.counts.keptTasks === 1) : undefined);
+    const message = { contextId: 'c', message: {}, texts: ['hi'] };
+    const [refused, taken] = await Promise.allSettled([
+      engine.submit({ ...message, messageId: 'm1' }),
+      engine.submit({ ...message, messageId: 'm2' }),
+    ]);
+    expect([statusOf(refused), statusOf(taken)]).toEqual([503, 200]);
+    await until(() => engine.counts.openTurns === 1);
+    expect(engine.counts).toMatchObject({ queuedTurns: 0, keptTasks: 1 });
+  });
+
   it('says 503 to a message with an unsupported part, also when only its end fails; the task ends later', async () => {
     const { engine, log } = await stage();
     const message = { contextId: 'c', message: {}, texts: undefined };

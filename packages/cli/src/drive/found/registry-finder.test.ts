@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { type Agent, agreementCall, NegotiationFailed } from '@parley/agent';
+import { type Agent, type agreementCall, NegotiationFailed } from '@parley/agent';
 import type { ProxyFinder } from './agreed-proxy.js';
 import { RegistryFinder } from './registry-finder.js';
 
