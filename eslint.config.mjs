@@ -39,7 +39,9 @@ const policies = [
   })),
   {
     from: { element: { type: 'service' } },
-    allow: { to: { element: { type: ['proto', 'service-kit', 'agent', 'harness', 'skills', 'shell', 'proxy-protocol'] } } },
+    allow: {
+      to: { element: { type: ['proto', 'service-kit', 'agent', 'harness', 'skills', 'shell', 'proxy-protocol'] } },
+    },
   },
   {
     from: { element: { type: 'service' } },

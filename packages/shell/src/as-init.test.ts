@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PLAIN_NODE } from './testing/plain-node.js';
 
 const PROGRAM = fileURLToPath(new URL('./testing/init-program.ts', import.meta.url));
 
@@ -13,20 +14,7 @@ interface Report {
   readonly after: readonly string[];
 }
 
-/** Lets a plain Node run the sources as they are. */
-const HOOKS = `import { registerHooks } from 'node:module';
-  registerHooks({
-    resolve: (name, context, next) =>
-      next(name.startsWith('.') && context.parentURL?.endsWith('.ts') ? name.replace(/\\.js$/, '.ts') : name, context),
-  });`;
-
-const NODE = [
-  process.execPath,
-  '--experimental-transform-types',
-  '--no-warnings',
-  `--import=data:text/javascript,${encodeURIComponent(HOOKS)}`,
-  PROGRAM,
-];
+const NODE = [process.execPath, ...PLAIN_NODE, PROGRAM];
 
 /** Namespaces need no privilege where users may have namespaces of their own. */
 const NAMESPACE = ['--map-root-user', '--user', '--pid', '--fork', '--mount-proc'];
@@ -43,26 +31,43 @@ async function report(...command: readonly string[]): Promise<Report> {
 
 const describeOnLinux = process.platform === 'linux' ? describe : describe.skip;
 
+const endedStates = ({ after }: Report) => after.filter((state) => state !== 'Z');
+
 describeOnLinux('commands of a process that is PID 1', () => {
-  it('work on with 200 orphans that nobody waits for, and hidden orphans are ended with the last who can have made them', async () => {
-    const result = await report(...NODE, 'claim');
+  it.each(['leave', 'claim'])(
+    'leave neither zombies nor hidden orphans, which go to the fork server (%s)',
+    async (claims) => {
+      const result = await report(...NODE, claims, 'fork');
+      expect(result).toMatchObject({ pid: 1, stdout: 'still here\n', before: ['S', 'S'], zombies: 0 });
+      expect(endedStates(result)).toStrictEqual([]);
+    },
+    30_000,
+  );
+
+  it('and has no fork server work on with 200 orphans that nobody waits for, and hidden orphans are ended with the last who can have made them', async () => {
+    const result = await report(...NODE, 'claim', 'spawn');
     expect(result).toMatchObject({ pid: 1, stdout: 'still here\n', before: ['S', 'S'] });
     // Node waits for nobody that it did not start: this is what an init is for.
     expect(result.zombies).toBeGreaterThanOrEqual(200);
     expect(result.took).toBeLessThan(1_000);
-    expect(result.after.filter((state) => state !== 'Z')).toStrictEqual([]);
+    expect(endedStates(result)).toStrictEqual([]);
   }, 30_000);
 
-  it('leave hidden orphans alone if these are not to be claimed', async () => {
-    expect(await report(...NODE, 'leave')).toMatchObject({ before: ['S', 'S'], after: ['S', 'S'] });
+  it('and has no fork server leave hidden orphans alone if these are not to be claimed', async () => {
+    const result = await report(...NODE, 'leave', 'spawn');
+    expect(result).toMatchObject({ before: ['S', 'S'], after: ['S', 'S'] });
   }, 30_000);
 });
 
 describeOnLinux('commands of a process under an init', () => {
-  it('leave no zombies', async () => {
-    const init = `${NODE.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')} claim & wait $!`;
-    const result = await report('bash', '-c', init);
-    expect(result).toMatchObject({ stdout: 'still here\n', zombies: 0 });
-    expect(result.pid).toBeGreaterThan(1);
-  }, 30_000);
+  it.each(['fork', 'spawn'])(
+    'leave no zombies (%s)',
+    async (how) => {
+      const init = `${NODE.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')} claim ${how} & wait $!`;
+      const result = await report('bash', '-c', init);
+      expect(result).toMatchObject({ stdout: 'still here\n', zombies: 0 });
+      expect(result.pid).toBeGreaterThan(1);
+    },
+    30_000,
+  );
 });

@@ -1,26 +1,23 @@
-import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
-import { once } from 'node:events';
-import { constants } from 'node:os';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { defaultLauncher } from './default-launcher.js';
+import { familyEnder } from './family-ender.js';
 import { familyRegistry } from './family-registry.js';
+import type { LaunchedProcess, Launcher, LaunchRequest, ProcessExit } from './launcher.js';
 import { MARKER_NAME, ProcessFamily } from './process-family.js';
+import { environmentValue, livingProcesses } from './process-table.js';
+import { systemCode } from './system-code.js';
 
-export interface CommandProcessOptions {
-  /** Path of the program. */
-  readonly file: string;
-  /** The name that it gets. Default `file`. */
-  readonly argv0?: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+export interface CommandProcessOptions extends Omit<LaunchRequest, 'merged'> {
   /** Marks what comes from it; no other command has it. */
   readonly id: string;
   readonly onStdout: (chunk: Buffer) => void;
-  /** Undefined: its standard error goes nowhere. */
+  /** Undefined: errors go where the output goes. */
   readonly onStderr?: (chunk: Buffer) => void;
   /** See `ProcessFamilyOptions`. Default false. */
-  readonly claimsOrphans?: boolean;
+  readonly claimsOrphans?: boolean | undefined;
+  /** Default one for all commands of this process. */
+  readonly launcher?: Launcher | undefined;
 }
 
 /** First look at what a command started, in milliseconds; then at growing distances, while it runs. */
@@ -39,24 +36,20 @@ export class CommandProcess {
   /** Resolves when nobody holds its pipes any more. */
   readonly drained: Promise<void>;
   #streams: readonly Readable[];
-  #exitCode: number | null = null;
-  #exitSignal: NodeJS.Signals | null = null;
+  #exit: ProcessExit | undefined;
   #lookTimer: NodeJS.Timeout | undefined;
 
-  private constructor(child: ChildProcess, pid: number, options: CommandProcessOptions) {
-    this.family = new ProcessFamily({ leader: pid, id: options.id, claimsOrphans: options.claimsOrphans ?? false });
+  private constructor(launched: LaunchedProcess, options: CommandProcessOptions) {
+    const { pid: leader, bornAt, pipes, heir, stdout, stderr } = launched;
+    const { id, claimsOrphans = false } = options;
+    this.family = new ProcessFamily({ leader, id, claimsOrphans, heir, bornAt, pipes });
     familyRegistry.add(this.family);
-    this.#streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
-    child.stdout?.on('data', options.onStdout);
-    if (options.onStderr !== undefined) child.stderr?.on('data', options.onStderr);
-    child.on('error', () => undefined);
-    this.exited = new Promise((resolve) => {
-      child.once('exit', (code, signal) => {
-        this.#exitCode = code;
-        this.#exitSignal = signal;
-        clearTimeout(this.#lookTimer);
-        resolve();
-      });
+    this.#streams = stderr === undefined ? [stdout] : [stdout, stderr];
+    stdout.on('data', options.onStdout);
+    if (options.onStderr !== undefined) stderr?.on('data', options.onStderr);
+    this.exited = launched.exit.then((exit) => {
+      this.#exit = exit;
+      clearTimeout(this.#lookTimer);
     });
     // Ended commands are kept until their turn is over: they hold nothing that they do not need.
     this.drained = Promise.all(this.#streams.map(closed)).then(() => {
@@ -66,33 +59,33 @@ export class CommandProcess {
     this.#watch();
   }
 
-  /**
-   * The process is started within this call.
-   *
-   * @throws what the system throws if it cannot be started.
-   */
+  /** @throws what the system throws if it cannot be started. */
   static async start(options: CommandProcessOptions): Promise<CommandProcess> {
-    const child = spawn(options.file, [...options.args], spawnOptions(options));
-    if (child.pid !== undefined) return new CommandProcess(child, child.pid, options);
-    child.stdout?.destroy();
-    child.stderr?.destroy();
-    const [error] = (await once(child, 'error')) as unknown[];
-    throw error;
+    const { shell, shellName, text, cwd, id, onStderr, launcher = defaultLauncher } = options;
+    const env = { ...options.env, [MARKER_NAME]: id };
+    const merged = onStderr === undefined;
+    try {
+      return new CommandProcess(await launcher.launch({ shell, shellName, text, cwd, env, merged }), options);
+    } catch (error) {
+      // The starter was ended, perhaps by the command itself, before it told that this one had begun.
+      if (systemCode(error) === 'ESRCH') await endUntold(id);
+      throw error;
+    }
   }
 
-  /** Null while it runs and if it was ended by a signal. */
-  get exitCode(): number | null {
-    return this.#exitCode;
+  /** True if it will never be known how it ended. */
+  get isLost(): boolean {
+    return this.#exit?.kind === 'lost';
   }
 
-  get exitSignal(): NodeJS.Signals | null {
-    return this.#exitSignal;
+  /** Undefined while it runs, if it was ended by a signal, and if it is lost. */
+  get exitCode(): number | undefined {
+    return this.#exit?.kind === 'code' ? this.#exit.code : undefined;
   }
 
-  /** As shells count: the exit code, or the negative number of the signal. Undefined while it runs. */
-  get status(): number | undefined {
-    const signal = this.exitSignal;
-    return signal === null ? (this.exitCode ?? undefined) : -constants.signals[signal];
+  /** The number of the signal that ended it. */
+  get exitSignal(): number | undefined {
+    return this.#exit?.kind === 'signal' ? this.#exit.signal : undefined;
   }
 
   /** Output is read and dropped from now on, and keeps nobody waiting: neither who writes it nor the end of this process. */
@@ -124,17 +117,24 @@ export class CommandProcess {
   }
 }
 
-function spawnOptions({ argv0, cwd, env, id, onStderr }: CommandProcessOptions): SpawnOptions {
-  return {
-    ...(argv0 !== undefined && { argv0 }),
-    cwd,
-    env: { ...env, [MARKER_NAME]: id },
-    detached: true,
-    stdio: ['ignore', 'pipe', onStderr === undefined ? 'ignore' : 'pipe'],
-  };
-}
-
 function closed(stream: Readable): Promise<void> {
   stream.on('error', () => undefined);
   return new Promise((resolve) => void stream.once('close', resolve));
+}
+
+/** Ends those who have the marker of a command whose pid was never told. */
+async function endUntold(id: string): Promise<void> {
+  const first = livingProcesses().find(({ pid }) => environmentValue(pid, MARKER_NAME) === id);
+  if (first === undefined) return;
+  const known = {
+    leader: first.session,
+    id,
+    bornAt: first.startedAt,
+    claimsOrphans: false,
+    heir: undefined,
+    pipes: [],
+  };
+  const family = new ProcessFamily(known);
+  familyRegistry.add(family);
+  await familyEnder.end(family, 0);
 }

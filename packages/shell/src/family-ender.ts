@@ -88,7 +88,7 @@ class FamilyEnder {
     const isFirstLook = ending.found === undefined;
     ending.found ??= members.length;
     ending.members = members;
-    if (members.length === 0 || now >= ending.giveUpAt) {
+    if ((members.length === 0 && !familyRegistry.isUncertain) || now >= ending.giveUpAt) {
       this.#endings.delete(family);
       familyRegistry.delete(family);
       ending.resolve({ found: ending.found, left: members.length });

@@ -51,6 +51,11 @@ class FamilyRegistry {
     return members;
   }
 
+  /** True if the last look may have missed somebody. */
+  get isUncertain(): boolean {
+    return this.#look.isUncertain;
+  }
+
   /** Looks, so that who is found now is known later, when nothing else tells any more that it belongs. */
   remember(): void {
     if (performance.now() >= this.#nextMemoryAt) this.look();

@@ -16,7 +16,7 @@ export function findShell(searchPath = FALLBACK_PATH): FoundShell {
   return { name: 'sh', path: findProgram('sh', searchPath) ?? '/bin/sh' };
 }
 
-function findProgram(name: string, searchPath: string): string | undefined {
+export function findProgram(name: string, searchPath = FALLBACK_PATH): string | undefined {
   return searchPath
     .split(delimiter)
     .filter((folder) => folder.startsWith('/'))

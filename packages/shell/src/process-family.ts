@@ -1,5 +1,3 @@
-import { descriptorTarget, processEntry } from './process-table.js';
-
 /** Name of the variable by which the processes of a command are found again. */
 export const MARKER_NAME = 'PARLEY_SHELL_CALL';
 
@@ -13,6 +11,12 @@ export interface ProcessFamilyOptions {
    * process that is PID 1 or a subreaper. Wrong where the program also starts detached processes by other means.
    */
   readonly claimsOrphans: boolean;
+  /** Pid of the process that its orphans come to, if all of its other children are known. */
+  readonly heir: number | undefined;
+  /** Clock tick of the leader's start; undefined where there is no /proc. */
+  readonly bornAt: number | undefined;
+  /** See `ProcessFamily`. */
+  readonly pipes: readonly string[];
 }
 
 /** What is known of a started process to recognise what comes from it. */
@@ -20,6 +24,7 @@ export class ProcessFamily {
   readonly leader: number;
   readonly id: string;
   readonly claimsOrphans: boolean;
+  readonly heir: number | undefined;
   /** Tick of the leader's start: nothing older belongs to the family. Undefined where there is no /proc. */
   readonly bornAt: number | undefined;
   /** Our pipes as the command sees them: who holds one of them belongs to the family. Empty when they are closed. */
@@ -27,13 +32,17 @@ export class ProcessFamily {
   /** True once it is being ended. */
   ending = false;
 
-  /** To be called before the leader's exit can have been noticed. */
-  constructor({ leader, id, claimsOrphans }: ProcessFamilyOptions) {
+  constructor({ leader, id, claimsOrphans, heir, bornAt, pipes }: ProcessFamilyOptions) {
     this.leader = leader;
     this.id = id;
     this.claimsOrphans = claimsOrphans;
-    this.bornAt = process.platform === 'linux' ? processEntry(leader)?.startedAt : undefined;
-    const targets = this.bornAt === undefined ? [] : [descriptorTarget(leader, 1), descriptorTarget(leader, 2)];
-    this.pipes = targets.filter((target) => target?.startsWith('socket:') === true).map(String);
+    this.heir = heir;
+    this.bornAt = bornAt;
+    this.pipes = pipes;
+  }
+
+  /** Whether a child that this process did not start may be an orphan of the family. */
+  canInherit(parent: number): boolean {
+    return parent === this.heir || (this.claimsOrphans && parent === process.pid);
   }
 }

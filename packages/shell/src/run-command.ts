@@ -1,6 +1,9 @@
+import { constants } from 'node:os';
 import { CommandProcess } from './command-process.js';
 import { familyEnder } from './family-ender.js';
+import type { Launcher } from './launcher.js';
 import { startTimer, within } from './long-timer.js';
+import { LOST_EXIT_CODE, LOST_REASON } from './lost-command.js';
 
 export interface Command {
   /** Path of a shell that takes `-c`. */
@@ -16,6 +19,8 @@ export interface Command {
   readonly killGraceMs: number;
   readonly signal: AbortSignal;
   readonly onOutput: (chunk: Buffer) => void;
+  /** Default one for all commands of this process. */
+  readonly launcher?: Launcher;
 }
 
 export interface CommandEnd {
@@ -31,6 +36,13 @@ export interface CommandEnd {
 /** How long output may still come after the shell has exited. Somebody in the background may hold the pipe for ever. */
 const DRAIN_MS = 250;
 
+const SIGNAL_NAMES: ReadonlyMap<number, NodeJS.Signals> = new Map(
+  // The first of several names of one signal.
+  Object.entries(constants.signals)
+    .reverse()
+    .map(([name, number]) => [number, name as NodeJS.Signals]),
+);
+
 /** How long the exit of a shell that was killed is waited for. */
 const REAP_MS = 1_000;
 
@@ -43,12 +55,14 @@ const REAP_MS = 1_000;
 export async function runCommand(command: Command): Promise<CommandEnd> {
   command.signal.throwIfAborted();
   const running = await CommandProcess.start({
-    file: command.shell,
-    args: ['-c', 'exec "$0" -c "$1" 2>&1', command.shell, command.text],
+    shell: command.shell,
+    shellName: command.shell,
+    text: command.text,
     cwd: command.cwd,
     env: command.env,
     id: command.id,
     onStdout: command.onOutput,
+    launcher: command.launcher,
   });
   try {
     return await follow(running, command);
@@ -63,13 +77,21 @@ async function follow(running: CommandProcess, command: Command): Promise<Comman
   const ended = await familyEnder.end(running.family, command.killGraceMs);
   await within(REAP_MS, running.exited);
   await within(DRAIN_MS, running.drained);
+  if (running.isLost) command.onOutput(Buffer.from(`error: ${LOST_REASON}\n`));
   return {
     cause,
-    exitCode: running.exitCode,
-    exitSignal: running.exitSignal,
+    ...exitOf(running),
     leftBehind: cause === 'exited' ? ended.found : 0,
     survivors: ended.left,
   };
+}
+
+function exitOf({ isLost, exitCode, exitSignal }: CommandProcess): Pick<CommandEnd, 'exitCode' | 'exitSignal'> {
+  if (isLost) return { exitCode: LOST_EXIT_CODE, exitSignal: null };
+  if (exitSignal === undefined) return { exitCode: exitCode ?? null, exitSignal: null };
+  const name = SIGNAL_NAMES.get(exitSignal);
+  // Those without a name are told as shells tell them.
+  return name === undefined ? { exitCode: 128 + exitSignal, exitSignal: null } : { exitCode: null, exitSignal: name };
 }
 
 /** What comes first: the exit, the end of the time, or the abort. */

@@ -5,6 +5,8 @@ import { CommandProcess } from './command-process.js';
 import { familyEnder, type FamilyEnd } from './family-ender.js';
 import { familyRegistry } from './family-registry.js';
 import { startTimer, within } from './long-timer.js';
+import type { Launcher } from './launcher.js';
+import { LOST_EXIT_CODE, LOST_REASON } from './lost-command.js';
 import type { OutputChunk } from './output-chunks.js';
 import { startFailureReason } from './start-failure.js';
 
@@ -27,10 +29,15 @@ export interface StartCommandOptions {
   readonly onChunk?: (chunk: OutputChunk) => void;
   /** See `ProcessFamilyOptions`. Default false. */
   readonly claimsOrphans?: boolean;
+  /** Default one for all commands of this process. */
+  readonly launcher?: Launcher;
 }
 
 export interface CommandResult extends CommandOutputResult {
-  /** Of the shell; the negative number of the signal that ended it; undefined when its time was over. */
+  /**
+   * Of the shell; the negative number of the signal that ended it; undefined when its time was over; 126 if it could not
+   * be started, or if it is not known how it ended.
+   */
   readonly exitCode: number | undefined;
   readonly timedOut: boolean;
 }
@@ -109,19 +116,20 @@ class ShellCommand implements StartedCommand {
   }
 
   #start(): Promise<CommandProcess> {
-    const { shell, shellName = shell, text, cwd, env, claimsOrphans = false } = this.#options;
+    const { shell, shellName = shell, text, cwd, env, claimsOrphans, launcher } = this.#options;
     const { onStdout, onStderr } = this.#output;
-    const command = { file: shell, argv0: shellName, args: ['-c', text], cwd, env, claimsOrphans };
-    return CommandProcess.start({ ...command, id: randomUUID(), onStdout, onStderr });
+    const id = randomUUID();
+    return CommandProcess.start({ shell, shellName, text, cwd, env, claimsOrphans, launcher, id, onStdout, onStderr });
   }
 
   async #follow(running: CommandProcess): Promise<CommandResult> {
     const timedOut = await this.#isTimeOver(running);
-    if (timedOut) await this.#endInTime(running);
+    if (timedOut || running.isLost) await this.#endInTime(running);
     else await outputAfterExit(running, this.#ended.promise);
+    if (running.isLost) this.#output.onStderr(Buffer.from(`error: ${LOST_REASON}\n`));
     const output = this.#output.finish();
     running.ignoreOutput();
-    return { ...output, exitCode: timedOut ? undefined : running.status, timedOut };
+    return { ...output, exitCode: timedOut ? undefined : statusOf(running), timedOut };
   }
 
   async #isTimeOver(running: CommandProcess): Promise<boolean> {
@@ -137,6 +145,11 @@ class ShellCommand implements StartedCommand {
     await familyEnder.end(running.family, this.#options.killGraceMs ?? DEFAULT_KILL_GRACE_MS);
     await within(REAP_MS, Promise.all([running.exited, running.drained]));
   }
+}
+
+function statusOf({ isLost, exitCode, exitSignal }: CommandProcess): number | undefined {
+  if (isLost) return LOST_EXIT_CODE;
+  return exitSignal === undefined ? exitCode : -exitSignal;
 }
 
 /** Nothing that the shell itself has written is lost: it is in the pipes when it has ended. */

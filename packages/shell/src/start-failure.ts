@@ -9,6 +9,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENFILE', 'too many open files'],
   ['ENOMEM', 'out of memory'],
   ['ENOENT', 'the shell does not exist'],
+  ['ESRCH', 'the process that starts commands was ended'],
   ['ENOTDIR', 'the working folder is no folder'],
 ]);
 

@@ -7,6 +7,7 @@ import {
   type ProcessEntry,
 } from './process-table.js';
 import { sendSignal } from './send-signal.js';
+import { starters } from './starters.js';
 
 /** Living members of families; those that have none are missing. */
 export type Members = ReadonlyMap<ProcessFamily, readonly ProcessEntry[]>;
@@ -35,8 +36,15 @@ export class TreeLook {
   /** All of a family's processes left the session that this one is in. */
   readonly #ownSession = process.platform === 'linux' ? processEntry(process.pid)?.session : undefined;
 
+  #isUncertain = false;
+
   constructor(known: KnownFamilies) {
     this.#known = known;
+  }
+
+  /** True if the last look could not tell an orphan from a command that is just being started. */
+  get isUncertain(): boolean {
+    return this.#isUncertain;
   }
 
   forget(): void {
@@ -44,6 +52,7 @@ export class TreeLook {
   }
 
   members(): Members {
+    this.#isUncertain = false;
     const members = new Map<ProcessFamily, ProcessEntry[]>();
     const oldest = this.#oldest();
     const table = oldest === undefined ? undefined : readTable();
@@ -77,9 +86,23 @@ export class TreeLook {
     }
   }
 
-  /** Session 0 is one outside the container that this process lives in. */
+  /** Session 0 is one outside the container that this process lives in. Starters lead theirs. */
   #canBelong({ pid, session, startedAt }: ProcessEntry, oldest: number): boolean {
+    if (starters.has(session)) return false;
     return startedAt >= oldest && pid !== process.pid && session !== 0 && session !== this.#ownSession;
+  }
+
+  /**
+   * Whether it may be a command that is just being started. Until its exec it has the descriptors of its starter, so
+   * seems to hold the pipes of others. A marker that is not known is that of a starter, of a command that is not known
+   * yet or of one that was given up. While it is in its exec, the system shows no environment at all.
+   */
+  #mayBeStarting({ pid, parent }: ProcessEntry): boolean {
+    const starter = starters.get(parent);
+    if (starter === undefined) return false;
+    if (environmentValue(pid, MARKER_NAME) !== undefined) return true;
+    if (starter.startingCount > 0) this.#isUncertain = true;
+    return starter.startingCount > 0;
   }
 
   /** A pid that was given out again, to somebody else. */
@@ -107,7 +130,7 @@ export class TreeLook {
     if (byPipe.size === 0) return;
     for (const entry of owners.unowned()) {
       const pipe = descriptorTargets(entry.pid).find((target) => byPipe.has(target));
-      if (pipe !== undefined) owners.add(entry, byPipe.get(pipe));
+      if (pipe !== undefined && !this.#mayBeStarting(entry)) owners.add(entry, byPipe.get(pipe));
     }
     owners.spread();
   }
@@ -117,12 +140,14 @@ export class TreeLook {
    * never stays.
    */
   #addOrphans(owners: Owners): void {
-    const claiming = [...this.#known.families].filter(({ claimsOrphans }) => claimsOrphans);
-    if (claiming.length === 0) return;
+    const families = [...this.#known.families];
     for (const entry of owners.unowned()) {
+      if (entry.parent !== process.pid && !starters.has(entry.parent)) continue;
+      const possible = families.filter(
+        (family) => family.canInherit(entry.parent) && family.bornAt !== undefined && family.bornAt <= entry.startedAt,
+      );
       // A marker that is not known is that of a command of somebody else, or of one that was given up.
-      if (entry.parent !== process.pid || environmentValue(entry.pid, MARKER_NAME) !== undefined) continue;
-      const possible = claiming.filter(({ bornAt }) => bornAt !== undefined && bornAt <= entry.startedAt);
+      if (environmentValue(entry.pid, MARKER_NAME) !== undefined || this.#mayBeStarting(entry)) continue;
       if (possible.length === 1 || possible.every(({ ending }) => ending)) owners.add(entry, possible.at(-1));
     }
     owners.spread();

@@ -3,12 +3,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findShell } from '../find-shell.js';
+import { ForkServerLauncher } from '../fork-server-launcher.js';
+import type { Launcher } from '../launcher.js';
+import { spawnLauncher } from '../spawn-launcher.js';
 import { startCommand, type StartCommandOptions, type StartedCommand } from '../start-command.js';
+
+const nowhere: Launcher = { launch: () => Promise.reject(new Error('no fork server')) };
+
+/** One fork server for all tests of a file; nothing else starts commands in its place. */
+export const forkServer = new ForkServerLauncher(nowhere);
+
+/** Every way to start commands: what is promised of commands holds for each. */
+export const LAUNCHERS: readonly (readonly [string, Launcher])[] =
+  process.platform === 'linux'
+    ? [
+        ['spawn', spawnLauncher],
+        ['the fork server', forkServer],
+      ]
+    : [['spawn', spawnLauncher]];
 
 /** Starts commands in a folder of their own, into which they write the pids of what they start. */
 export class CommandFolder {
   readonly path = realpathSync(mkdtempSync(join(tmpdir(), 'parley-command-')));
   readonly #started: StartedCommand[] = [];
+
+  constructor(private readonly launcher?: Launcher) {}
 
   start(text: string, options: Partial<StartCommandOptions> = {}): StartedCommand {
     const { path, name } = findShell(process.env['PATH']);
@@ -19,6 +38,7 @@ export class CommandFolder {
       cwd: this.path,
       env: { PATH: process.env['PATH'] ?? '', HOME: this.path },
       killGraceMs: 150,
+      ...(this.launcher !== undefined && { launcher: this.launcher }),
       ...options,
     });
     this.#started.push(command);
@@ -63,15 +83,15 @@ export function zombiesOf(parent: number): number[] {
     .filter((pid) => stateOf(pid) === 'Z' && parentOf(pid) === parent);
 }
 
-export function openDescriptors(): number {
-  return readdirSync('/proc/self/fd').length;
+export function openDescriptors(pid: number | 'self' = 'self'): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
 }
 
 function stateOf(pid: number): string | undefined {
   return statFields(pid)?.[0];
 }
 
-function parentOf(pid: number): number {
+export function parentOf(pid: number): number {
   return Number(statFields(pid)?.[1]);
 }
 

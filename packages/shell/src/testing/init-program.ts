@@ -1,13 +1,16 @@
 // Runs commands as PID 1 of a pid namespace, and says what became of them, as one line of JSON.
 import { readdirSync, readFileSync } from 'node:fs';
+import { defaultLauncher } from '../default-launcher.js';
 import { findShell, startCommand } from '../index.js';
+import { spawnLauncher } from '../spawn-launcher.js';
 
 const ORPHANS = 200;
 const { path, name } = findShell(process.env['PATH']);
 const env = { PATH: process.env['PATH'] ?? '' };
 const claimsOrphans = process.argv[2] === 'claim';
+const launcher = process.argv[3] === 'spawn' ? spawnLauncher : defaultLauncher;
 const start = (text: string) =>
-  startCommand({ shell: path, shellName: name, text, cwd: '/', env, claimsOrphans, killGraceMs: 200 });
+  startCommand({ shell: path, shellName: name, text, cwd: '/', env, claimsOrphans, launcher, killGraceMs: 200 });
 
 /** Of the processes of the namespace whose command line has the word; every process without one. */
 function statesOf(word = ''): string[] {

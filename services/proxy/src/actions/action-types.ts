@@ -16,7 +16,10 @@ export interface RunningCommand {
 export interface CommandRunner {
   /** True if commands run under bash; false: `sh`. */
   readonly isBash: boolean;
-  start(command: string, options: { readonly timeoutMs: number; readonly onChunk?: (chunk: OutputChunk) => void }): RunningCommand;
+  start(
+    command: string,
+    options: { readonly timeoutMs: number; readonly onChunk?: (chunk: OutputChunk) => void },
+  ): RunningCommand;
   /** Ends everything that still runs, within the time. */
   close(graceMs: number): Promise<void>;
 }
