@@ -52,8 +52,8 @@ describe.each(LAUNCHERS)('by %s', (_launcher, launcher) => {
         await folder.start('true').result;
         times.push(performance.now() - begun);
       }
-      // The fastest: a pause between looks at the process would hold up every one, a busy machine does not.
-      expect(Math.min(...times)).toBeLessThan(15);
+      // The fastest: looking every 50 ms whether it is over would hold up every one, a busy machine does not.
+      expect(Math.min(...times)).toBeLessThan(45);
     });
   });
 
