@@ -1,5 +1,5 @@
+import { expectRefusedInOneLine } from './refused-arguments.test-helper.js';
 import { parseArguments } from './parse-arguments.js';
-import { UsageError } from './usage-error.js';
 
 const options = { env: { PARLEY_HOME: '/home/me/.parley' }, cwd: '/work', isInteractive: true, version: '1.2.3' };
 
@@ -122,15 +122,7 @@ describe('the commands about proxies', () => {
     [['replay', '--proxy', 'http://p'], /'file'/u],
     [['replay', 'a', '--proxy', 'http://p', '--env', 'secret'], /^--env takes a name, = and a URL$/u],
   ])('%j is refused in one line', (argv, message) => {
-    let thrown: unknown;
-    try {
-      parseArguments(argv, options);
-    } catch (error) {
-      thrown = error;
-    }
-    expect(thrown).toBeInstanceOf(UsageError);
-    expect((thrown as UsageError).message).toMatch(message);
-    expect((thrown as UsageError).message).not.toContain('\n');
+    expectRefusedInOneLine(argv, options, message);
   });
 
   it('are in the help', () => {

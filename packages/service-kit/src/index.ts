@@ -25,7 +25,8 @@ export {
 export { fromServiceError, PROBLEM_TRAILER, toServiceError } from './grpc/problem-trailer.js';
 export { serviceDefinition, UndecodableMessage } from './grpc/service-definition.js';
 export { bearerOf, HttpCall, requestIdOf } from './http/call-context.js';
-export { Connections } from './http/connections.js';
+export { createBoundedServer, type BoundedServer } from './http/bounded-server.js';
+export type { BrokenRequestAnswer } from './http/broken-requests.js';
 export { createHttpServer, sendAnswer, type HttpServerOptions, type RunningHttpServer } from './http/http-server.js';
 export { mountOperations, type OperationsEndpoints, type Readiness } from './http/operations-endpoints.js';
 export { endAnswer, fromHttpLibrary, logFailure, sendProblem } from './http/problem-response.js';

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
+  type BoundedServer,
   createMetrics,
   type Logger,
   type Metrics,
@@ -22,7 +23,6 @@ import {
   driverRoutes,
   mcpConfigRoutes,
   type ObjectStore,
-  type ProxyServer,
   skillRoutes,
   trajectoryRoutes,
 } from './http/index.js';
@@ -72,7 +72,7 @@ class App implements ProxyApp {
   #recorder: Recorder | undefined;
   #engine: ProxyEngine | undefined;
   #store: ObjectStore | undefined;
-  #server: ProxyServer | undefined;
+  #server: BoundedServer | undefined;
   #extension: ProxyExtension = {};
 
   constructor(

@@ -1,5 +1,5 @@
+import { expectRefusedInOneLine } from '../refused-arguments.test-helper.js';
 import { parseArguments } from '../parse-arguments.js';
-import { UsageError } from '../usage-error.js';
 import type { A2aSettings } from './a2a-settings.js';
 
 const options = { env: {}, cwd: '/work', isInteractive: true, version: '1.2.3' };
@@ -99,15 +99,7 @@ describe('the commands that speak with agents', () => {
     [['task', 'http://a'], /'id'/u],
     [['cancel', 'http://a', 't1', 'more'], /too many arguments/u],
   ])('%j is refused in one line', (argv, message) => {
-    let thrown: unknown;
-    try {
-      parseArguments(argv, options);
-    } catch (error) {
-      thrown = error;
-    }
-    expect(thrown).toBeInstanceOf(UsageError);
-    expect((thrown as UsageError).message).toMatch(message);
-    expect((thrown as UsageError).message).not.toContain('\n');
+    expectRefusedInOneLine(argv, options, message);
   });
 
   it('are in the help', () => {

@@ -4,7 +4,6 @@ import {
   type AgentEvent,
   type HarnessLogger,
   McpToolHandler,
-  ModelCompactor,
   type ModelAdapter,
   RuleBasedToolPolicy,
   type SessionJournal,
@@ -16,6 +15,7 @@ import {
 } from '@parley/harness';
 import { FileTools, ShellTool } from '@parley/harness/tools';
 import type { AgentSettings } from '../run-settings.js';
+import { contextOptions } from './context-options.js';
 import { Approvals, type AskApproval, isAllowed } from './approvals.js';
 
 /** Where an agent's events and questions go. */
@@ -32,8 +32,6 @@ look at files and run commands instead of guessing. Say briefly what you found a
 
 /** A person may be away for long: what waits for an answer is not denied by the clock. The longest that a timer can wait. */
 const APPROVAL_TIMEOUT_MS = 2 ** 31 - 1;
-const RESERVE_SHARE = 0.125;
-const KEEP_RECENT_SHARE = 0.15;
 
 /** An agent with files and a shell, whose calls somebody is asked about. */
 export function makeAgent(
@@ -57,17 +55,7 @@ export function makeAgent(
     },
     ...(skillsDir !== undefined && { skillsDir }),
     session: journal,
-    context: {
-      policy: {
-        budget: {
-          windowTokens: contextTokens,
-          reserveTokens: Math.floor(contextTokens * RESERVE_SHARE),
-          keepRecentTokens: Math.floor(contextTokens * KEEP_RECENT_SHARE),
-        },
-      },
-      compactor: new ModelCompactor(model),
-      auto: {},
-    },
+    context: contextOptions(model, contextTokens),
     sinks: [{ emit: surroundings.onEvent }],
     logger,
   });

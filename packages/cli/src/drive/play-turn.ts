@@ -1,13 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import {
-  Agent,
-  type AgentEventSink,
-  type HarnessLogger,
-  type Message,
-  ModelCompactor,
-  type ModelAdapter,
-} from '@parley/harness';
+import { Agent, type AgentEventSink, type HarnessLogger, type Message, type ModelAdapter } from '@parley/harness';
 import type { PlayedTurn } from '@parley/proxy-protocol';
+import { contextOptions } from '../agent/context-options.js';
 import { CallBook } from './call-book.js';
 import type { ContextMemory } from './context-memory.js';
 import type { ProxyPorts } from '../proxy-ports.js';
@@ -31,8 +25,6 @@ const MODEL_IDLE_MS = 30 * 60_000;
 const MODEL_MS = 60 * 60_000;
 /** A model may look again and again at something that takes its time. */
 const REPEAT_LIMIT = 10;
-const RESERVE_SHARE = 0.125;
-const KEEP_RECENT_SHARE = 0.15;
 const GO_ON = 'The work was interrupted and goes on now: continue with what was asked.';
 
 /** Plays one turn with an agent of the harness: its prompt, its tools, one answer. Rejects if there is none. */
@@ -76,17 +68,7 @@ function makeAgent(played: PlayedTurn, model: RecordingModel, tools: TurnTools, 
       modelIdleTimeoutMs: MODEL_IDLE_MS,
       modelTimeoutMs: MODEL_MS,
     },
-    context: {
-      policy: {
-        budget: {
-          windowTokens: contextTokens,
-          reserveTokens: Math.floor(contextTokens * RESERVE_SHARE),
-          keepRecentTokens: Math.floor(contextTokens * KEEP_RECENT_SHARE),
-        },
-      },
-      compactor: new ModelCompactor(model),
-      auto: {},
-    },
+    context: contextOptions(model, contextTokens),
     sinks: [sinkFor(played)],
     logger,
   });

@@ -1,9 +1,9 @@
-import type { SentTask } from '@parley/proxy-protocol';
+import type { A2aSender, SentTask } from '@parley/proxy-protocol';
 import type { CliIo } from '../cli-io.js';
 import { OutputWriter } from '../print/output-writer.js';
 import { readInput } from '../print/read-input.js';
 import { loadProxyProtocol } from '../proxy-ports.js';
-import { LOST_READER_EXIT_CODE, onStopSignals } from '../stop-signals.js';
+import { untilStopped, type Stoppable } from '../until-stopped.js';
 import { neutralise, neutraliseLine, safeJson } from '../ui/neutralise.js';
 import { UsageError } from '../usage-error.js';
 import type { SendSettings } from './drive-settings.js';
@@ -20,36 +20,39 @@ export async function runSend(settings: SendSettings, io: CliIo): Promise<number
   const text = await textOf(settings, io);
   const { A2aSender } = await loadProxyProtocol();
   const sender = new A2aSender({ url: settings.proxyUrl });
-  const abort = new AbortController();
-  let exitCode: number | undefined;
-  const stop = (code: number): void => {
-    exitCode ??= code;
-    abort.abort();
-  };
-  const out = new OutputWriter(io.stdout, () => stop(LOST_READER_EXIT_CODE));
   const err = new OutputWriter(io.stderr);
-  const endListening = onStopSignals(io.process, stop);
+  try {
+    return await untilStopped(io, (stoppable) => sendAndWait(settings, text, { ...stoppable, sender, err }));
+  } finally {
+    await sender.close();
+  }
+}
+
+interface Sending extends Stoppable {
+  readonly sender: A2aSender;
+  readonly err: OutputWriter;
+}
+
+async function sendAndWait(settings: SendSettings, text: string, sending: Sending): Promise<number> {
+  const { sender, out, err, signal, stop } = sending;
   const { timeoutMs, contextId } = settings;
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop(FAILED_EXIT_CODE), timeoutMs);
   let sent: SentTask | undefined;
   try {
-    sent = await sender.send(text, { contextId, signal: abort.signal });
+    sent = await sender.send(text, { contextId, signal });
     if (settings.detaches) {
       await out.write(settings.isJson ? `${safeJson(sent)}\n` : `${neutraliseLine(sent.id)}\n`);
       return 0;
     }
     await err.write(`parley: task ${neutraliseLine(sent.id)} in context ${neutraliseLine(sent.contextId)}\n`);
-    const ended = await sender.ended(sent.id, { signal: abort.signal });
+    const ended = await sender.ended(sent.id, { signal });
     await show(ended, settings, out, err);
     return ended.state === 'completed' ? 0 : FAILED_EXIT_CODE;
   } catch (error) {
-    if (exitCode === undefined) throw error;
-    if (sent !== undefined) await cancel(sender, sent.id, err);
-    return exitCode;
+    if (signal.aborted && sent !== undefined) await cancel(sender, sent.id, err);
+    throw error;
   } finally {
     clearTimeout(timer);
-    endListening();
-    await sender.close();
   }
 }
 
@@ -60,11 +63,7 @@ async function show(task: SentTask, { isJson }: SendSettings, out: OutputWriter,
   return err.write(`parley: ${neutraliseLine(task.state)}${text === '' ? '' : `: ${neutraliseLine(text)}`}\n`);
 }
 
-async function cancel(
-  sender: { cancel(taskId: string, options: { readonly signal: AbortSignal }): Promise<SentTask> },
-  taskId: string,
-  err: OutputWriter,
-): Promise<void> {
+async function cancel(sender: A2aSender, taskId: string, err: OutputWriter): Promise<void> {
   try {
     await sender.cancel(taskId, { signal: AbortSignal.timeout(CANCEL_MS) });
     await err.write('parley: canceled\n');

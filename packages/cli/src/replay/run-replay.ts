@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { CliIo } from '../cli-io.js';
 import { driverToken } from '../drive/driver-token.js';
-import { OutputWriter } from '../print/output-writer.js';
 import { controlHeaders, loadProxyProtocol, type ProxyPorts } from '../proxy-ports.js';
-import { LOST_READER_EXIT_CODE, onStopSignals } from '../stop-signals.js';
+import { untilStopped } from '../until-stopped.js';
 import { readTrajectory } from '../trajectory/read-trajectory.js';
 import { neutraliseLine, safeJson } from '../ui/neutralise.js';
 import { counted } from '../ui/numbers.js';
@@ -22,31 +21,23 @@ const MAX_VALUE = 400;
  */
 export async function runReplay(settings: ReplaySettings, io: CliIo): Promise<number> {
   const proxy = await loadProxyProtocol();
-  const abort = new AbortController();
-  let stoppedBy: number | undefined;
-  const stop = (code: number): void => {
-    stoppedBy ??= code;
-    abort.abort(new Error('stopped'));
-  };
-  const out = new OutputWriter(io.stdout, () => stop(LOST_READER_EXIT_CODE));
-  const endListening = onStopSignals(io.process, stop);
+  const limit = new AbortController();
   const { timeoutMs } = settings;
   const timer =
     timeoutMs === undefined
       ? undefined
-      : setTimeout(() => abort.abort(new Error(`no end within ${timeoutMs / 1_000} s`)), timeoutMs);
+      : setTimeout(() => limit.abort(new Error(`no end within ${timeoutMs / 1_000} s`)), timeoutMs);
   try {
-    const { count, difference } = await replay(settings, io, proxy, abort.signal);
-    await out.write(
-      settings.isJson ? `${safeJson({ events: count, difference: difference ?? null })}\n` : told(count, difference),
-    );
-    return difference === undefined ? 0 : FAILED_EXIT_CODE;
-  } catch (error) {
-    if (stoppedBy === undefined) throw error;
-    return stoppedBy;
+    return await untilStopped(io, async ({ out, signal }) => {
+      const ends = AbortSignal.any([signal, limit.signal]);
+      const { count, difference } = await replay(settings, io, proxy, ends);
+      await out.write(
+        settings.isJson ? `${safeJson({ events: count, difference: difference ?? null })}\n` : told(count, difference),
+      );
+      return difference === undefined ? 0 : FAILED_EXIT_CODE;
+    });
   } finally {
     clearTimeout(timer);
-    endListening();
   }
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject, TrajectoryEvent } from '@parley/proxy-protocol';
 import type { CliIo } from '../cli-io.js';
-import { OutputWriter } from '../print/output-writer.js';
+import type { OutputWriter } from '../print/output-writer.js';
 import { controlHeaders, loadProxyProtocol, type ProxyPorts } from '../proxy-ports.js';
-import { LOST_READER_EXIT_CODE, onStopSignals } from '../stop-signals.js';
+import { untilStopped } from '../until-stopped.js';
 import { neutralise, neutraliseLine, safeJson } from '../ui/neutralise.js';
 import { counted } from '../ui/numbers.js';
 import { UsageError } from '../usage-error.js';
@@ -29,22 +29,7 @@ interface Work {
  */
 export async function runTrajectory(settings: TrajectorySettings, io: CliIo): Promise<number> {
   const proxy = await loadProxyProtocol();
-  const abort = new AbortController();
-  let stoppedBy: number | undefined;
-  const stop = (code: number): void => {
-    stoppedBy ??= code;
-    abort.abort();
-  };
-  const out = new OutputWriter(io.stdout, () => stop(LOST_READER_EXIT_CODE));
-  const endListening = onStopSignals(io.process, stop);
-  try {
-    return await run(settings, { io, out, proxy, signal: abort.signal });
-  } catch (error) {
-    if (stoppedBy === undefined) throw error;
-    return stoppedBy;
-  } finally {
-    endListening();
-  }
+  return untilStopped(io, ({ out, signal }) => run(settings, { io, out, proxy, signal }));
 }
 
 async function run(settings: TrajectorySettings, work: Work): Promise<number> {

@@ -1,51 +1,23 @@
 import { getEventListeners } from 'node:events';
 import { jest } from '@jest/globals';
-import { ProxyClient, ProxyRefused, ProxyUnauthorized, TurnGone } from '../client/index.js';
-import type { DriveEvent, DriveOptions, PlayedTurn } from './index.js';
-import { drive } from './index.js';
-import { FakeProxy } from './fake-proxy.test-helper.js';
+import { type ProxyClient, ProxyRefused, ProxyUnauthorized, TurnGone } from '../client/index.js';
+import { DriveStage, TOKEN } from './drive-stage.test-helper.js';
+import type { PlayedTurn } from './index.js';
+import { type FakeProxy } from './fake-proxy.test-helper.js';
 
 // Long enough for a loaded machine.
 jest.setTimeout(30_000);
 
-const TOKEN = 'a-token-of-twenty-two-characters';
-
+let stage: DriveStage;
 let proxy: FakeProxy;
-let clients: ProxyClient[];
-let events: DriveEvent[];
 
 beforeEach(async () => {
-  proxy = new FakeProxy();
-  clients = [];
-  events = [];
+  stage = new DriveStage();
+  ({ proxy } = stage);
   await proxy.start();
 });
 
-afterEach(async () => {
-  for (const client of clients) await client.close();
-  await proxy.stop();
-});
-
-function driving(
-  play: (turn: PlayedTurn) => Promise<void>,
-  options: Partial<DriveOptions> = {},
-): ReturnType<typeof drive> {
-  const client = new ProxyClient({ url: proxy.url, token: TOKEN, retryMs: 5 });
-  clients.push(client);
-  return drive({
-    client,
-    play,
-    random: () => 0,
-    onEvent: (event) => {
-      events.push(event);
-    },
-    ...options,
-  });
-}
-
-function ends(): unknown[] {
-  return events.flatMap((event) => (event.kind === 'turn_ended' ? [event.outcome] : []));
-}
+afterEach(() => stage.close());
 
 const answering = async (turn: PlayedTurn): Promise<void> => {
   await turn.reply(`answer to ${turn.turn.texts.join()}`);
@@ -53,14 +25,14 @@ const answering = async (turn: PlayedTurn): Promise<void> => {
 
 describe('drive', () => {
   it('plays turns as they open and ends after the last one that it was to play', async () => {
-    const running = driving(answering, { maxTurns: 2 });
+    const running = stage.driving(answering, { maxTurns: 2 });
     await proxy.called('next');
     proxy.open('t1', 'one');
     await proxy.until(() => proxy.replies.length === 1);
     proxy.open('t2', 'two');
     expect(await running).toEqual({ turns: 2, left: [] });
     expect(proxy.replies.map(({ answer }) => answer)).toEqual(['answer to one', 'answer to two']);
-    expect(events.map(({ kind }) => kind)).toEqual([
+    expect(stage.events.map(({ kind }) => kind)).toEqual([
       'claimed',
       'turn_started',
       'turn_ended',
@@ -74,7 +46,7 @@ describe('drive', () => {
     let most = 0;
     const gate = Promise.withResolvers<undefined>();
     for (const id of ['a', 'b', 'c', 'd', 'e']) proxy.open(id);
-    const running = driving(
+    const running = stage.driving(
       async (turn) => {
         now += 1;
         most = Math.max(most, now);
@@ -94,7 +66,7 @@ describe('drive', () => {
     const started = Promise.withResolvers<undefined>();
     const stopped = Promise.withResolvers<unknown>();
     proxy.open('t');
-    const running = driving(
+    const running = stage.driving(
       async (turn) => {
         turn.signal.addEventListener('abort', () => stopped.resolve(turn.signal.reason));
         started.resolve(undefined);
@@ -106,14 +78,14 @@ describe('drive', () => {
     proxy.close('t');
     expect(await stopped.promise).toBeInstanceOf(TurnGone);
     await running;
-    expect(ends()).toEqual([{ how: 'gone', reason: 'the turn is over' }]);
+    expect(stage.ends()).toEqual([{ how: 'gone', reason: 'the turn is over' }]);
     expect(proxy.replies).toEqual([]);
   });
 
   it('does not play a turn again that a list made before still names', async () => {
     let played = 0;
     const stop = new AbortController();
-    const running = driving(
+    const running = stage.driving(
       async (turn) => {
         played += 1;
         await turn.reply('');
@@ -138,16 +110,16 @@ describe('drive', () => {
     ['gives no answer', () => Promise.resolve(), 'the driver gave no answer'],
   ])('fails a turn whose player %s', async (_what, play, error) => {
     proxy.open('t');
-    await driving(play, { maxTurns: 1 });
+    await stage.driving(play, { maxTurns: 1 });
     expect(proxy.replies).toEqual([{ task: 't', answer: `error: ${error}` }]);
-    expect(ends()).toEqual([{ how: 'failed', error }]);
+    expect(stage.ends()).toEqual([{ how: 'failed', error }]);
   });
 
   it('fails a turn that takes too long', async () => {
     proxy.open('t');
     const play = (turn: PlayedTurn): Promise<void> =>
       new Promise((_resolve, reject) => turn.signal.addEventListener('abort', () => reject(new Error('stopped'))));
-    await driving(play, { maxTurns: 1, turnMs: 50 });
+    await stage.driving(play, { maxTurns: 1, turnMs: 50 });
     expect(proxy.replies).toEqual([{ task: 't', answer: 'error: the driver had no more time for the turn' }]);
   });
 
@@ -155,14 +127,14 @@ describe('drive', () => {
     proxy.open('good');
     proxy.open('stubborn');
     const stop = new AbortController();
-    const running = driving(
+    const running = stage.driving(
       (turn) =>
         new Promise((resolve) => {
           if (turn.turn.taskId === 'good') turn.signal.addEventListener('abort', () => resolve());
         }),
       { signal: stop.signal, graceMs: 50 },
     );
-    await proxy.until(() => events.length === 3);
+    await proxy.until(() => stage.events.length === 3);
     stop.abort();
     expect(await running).toEqual({ turns: 2, left: ['good', 'stubborn'] });
     expect(proxy.replies).toEqual([]);
@@ -173,14 +145,14 @@ describe('drive', () => {
     const gate = Promise.withResolvers<undefined>();
     const drain = new AbortController();
     proxy.open('t');
-    const running = driving(
+    const running = stage.driving(
       async (turn) => {
         await gate.promise;
         await turn.reply('late');
       },
       { drain: drain.signal },
     );
-    await proxy.until(() => events.length === 2);
+    await proxy.until(() => stage.events.length === 2);
     drain.abort();
     proxy.open('u');
     await proxy.called('next', 2);
@@ -192,7 +164,7 @@ describe('drive', () => {
 
   it("ends if the proxy is another's", async () => {
     proxy.token = 'somebody-else-has-this-one';
-    await expect(driving(answering)).rejects.toBeInstanceOf(ProxyRefused);
+    await expect(stage.driving(answering)).rejects.toBeInstanceOf(ProxyRefused);
   });
 
   it('does not ask in a circle where nothing waits', async () => {
@@ -205,7 +177,7 @@ describe('drive', () => {
         return Promise.resolve({ version: 1, turns: [] });
       },
     } as unknown as ProxyClient;
-    const running = driving(answering, { client, signal: stop.signal });
+    const running = stage.driving(answering, { client, signal: stop.signal });
     const timer = setTimeout(() => stop.abort(), 400);
     await running;
     clearTimeout(timer);
@@ -218,7 +190,7 @@ describe('a proxy that goes away', () => {
     proxy.onAct = () => undefined;
     proxy.open('t');
     const acting = Promise.withResolvers<unknown>();
-    const running = driving(
+    const running = stage.driving(
       async (turn) => {
         const result = await turn.act({ kind: 'bash', command: 'sleep 9' });
         acting.resolve(result);
@@ -248,7 +220,7 @@ describe('a proxy that goes away', () => {
   it('and comes back without: it is claimed again, its turns are gone, new ones are played', async () => {
     const stopped = Promise.withResolvers<unknown>();
     proxy.open('old');
-    const running = driving(
+    const running = stage.driving(
       async (turn) => {
         if (turn.turn.taskId === 'new') {
           await turn.reply('played');
@@ -259,7 +231,7 @@ describe('a proxy that goes away', () => {
       },
       { maxTurns: 2 },
     );
-    await proxy.until(() => events.length === 2);
+    await proxy.until(() => stage.events.length === 2);
     await proxy.stop();
     proxy.forget();
     await proxy.start();
@@ -269,13 +241,13 @@ describe('a proxy that goes away', () => {
     expect(await running).toEqual({ turns: 2, left: [] });
     expect(proxy.replies).toEqual([{ task: 'new', answer: 'played' }]);
     expect(proxy.token).toBe(TOKEN);
-    expect(events).toContainEqual({ kind: 'claimed', isAgain: true });
-    const kinds = events.map(({ kind }) => kind);
+    expect(stage.events).toContainEqual({ kind: 'claimed', isAgain: true });
+    const kinds = stage.events.map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === 'away').length).toBeLessThanOrEqual(1);
   });
 
   it('and was claimed by another meanwhile: it ends', async () => {
-    const running = driving(answering);
+    const running = stage.driving(answering);
     const ended = expect(running).rejects.toThrow('this proxy is already claimed');
     await proxy.called('next');
     await proxy.stop();
@@ -287,40 +259,40 @@ describe('a proxy that goes away', () => {
 
   it('and comes back without, where it is not to be claimed again: it ends, and its turns stay open', async () => {
     proxy.open('t');
-    const running = driving(
+    const running = stage.driving(
       async (turn) => {
         await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
       },
       { reclaims: false },
     );
     const ended = expect(running).rejects.toThrow(ProxyUnauthorized);
-    await proxy.until(() => events.length === 2);
+    await proxy.until(() => stage.events.length === 2);
     await proxy.stop();
     proxy.token = undefined;
     await proxy.start();
     await ended;
-    expect([proxy.token, ends()]).toEqual([undefined, [{ how: 'left' }]]);
+    expect([proxy.token, stage.ends()]).toEqual([undefined, [{ how: 'left' }]]);
   });
 
   it('is claimed as soon as it is there, and as if for the first time', async () => {
     proxy.fault('claim', 'cut before', { status: 503, body: 'not yet' });
     proxy.open('t');
-    expect(await driving(answering, { maxTurns: 1, reclaims: false })).toEqual({ turns: 1, left: [] });
-    expect(events.filter(({ kind }) => kind === 'claimed')).toEqual([{ kind: 'claimed', isAgain: false }]);
+    expect(await stage.driving(answering, { maxTurns: 1, reclaims: false })).toEqual({ turns: 1, left: [] });
+    expect(stage.events.filter(({ kind }) => kind === 'claimed')).toEqual([{ kind: 'claimed', isAgain: false }]);
   });
 
   it('and does not come back: it is given up after a while', async () => {
-    const running = driving(answering, { patienceMs: 300 });
+    const running = stage.driving(answering, { patienceMs: 300 });
     const ended = expect(running).rejects.toThrow(/cannot be reached/u);
     await proxy.called('next');
     await proxy.stop();
     await ended;
-    expect(events.filter(({ kind }) => kind === 'away')).toHaveLength(1);
+    expect(stage.events.filter(({ kind }) => kind === 'away')).toHaveLength(1);
   });
 
   it('is not to be claimed again, and forgets the claim in the middle of a call: the turn is left', async () => {
     proxy.open('t');
-    const running = driving(
+    const running = stage.driving(
       async (turn) => {
         proxy.token = 'of-the-next-driver-after-this-one';
         await turn.act({ kind: 'bash', command: 'ls' });
@@ -328,13 +300,13 @@ describe('a proxy that goes away', () => {
       { reclaims: false },
     );
     await expect(running).rejects.toThrow(ProxyUnauthorized);
-    expect(ends()).toEqual([{ how: 'left' }]);
+    expect(stage.ends()).toEqual([{ how: 'left' }]);
   });
 
   it('forgets a turn in the middle of a call: its player hears that the turn is gone', async () => {
     proxy.open('t');
     const thrown = Promise.withResolvers<unknown>();
-    await driving(
+    await stage.driving(
       async (turn) => {
         proxy.fault('act', { status: 401, body: "the driver's token is missing or wrong" });
         await turn.act({ kind: 'bash', command: 'ls' }).catch((error: unknown) => thrown.resolve(error));
@@ -342,6 +314,6 @@ describe('a proxy that goes away', () => {
       { maxTurns: 1 },
     );
     expect(await thrown.promise).toBeInstanceOf(TurnGone);
-    expect(ends()).toEqual([{ how: 'gone', reason: 'the proxy has forgotten the turn' }]);
+    expect(stage.ends()).toEqual([{ how: 'gone', reason: 'the proxy has forgotten the turn' }]);
   });
 });

@@ -1,55 +1,26 @@
 import { jest } from '@jest/globals';
-import { ProxyClient } from '../client/index.js';
-import type { DriveEvent, DriveOptions, PlayedTurn } from './index.js';
-import { drive } from './index.js';
-import { bash, FakeProxy } from './fake-proxy.test-helper.js';
+import { DriveStage } from './drive-stage.test-helper.js';
+import type { PlayedTurn } from './index.js';
+import { bash, type FakeProxy } from './fake-proxy.test-helper.js';
 
 // Long enough for a loaded machine.
 jest.setTimeout(30_000);
 
-const TOKEN = 'a-token-of-twenty-two-characters';
-
+let stage: DriveStage;
 let proxy: FakeProxy;
-let clients: ProxyClient[];
-let events: DriveEvent[];
 
 beforeEach(async () => {
-  proxy = new FakeProxy();
-  clients = [];
-  events = [];
+  stage = new DriveStage();
+  ({ proxy } = stage);
   await proxy.start();
 });
 
-afterEach(async () => {
-  for (const client of clients) await client.close();
-  await proxy.stop();
-});
-
-function driving(
-  play: (turn: PlayedTurn) => Promise<void>,
-  options: Partial<DriveOptions> = {},
-): ReturnType<typeof drive> {
-  const client = new ProxyClient({ url: proxy.url, token: TOKEN, retryMs: 5 });
-  clients.push(client);
-  return drive({
-    client,
-    play,
-    random: () => 0,
-    onEvent: (event) => {
-      events.push(event);
-    },
-    ...options,
-  });
-}
-
-function ends(): unknown[] {
-  return events.flatMap((event) => (event.kind === 'turn_ended' ? [event.outcome] : []));
-}
+afterEach(() => stage.close());
 
 describe('a turn', () => {
   async function played(play: (turn: PlayedTurn) => Promise<void>): Promise<void> {
     let thrown: unknown;
-    const running = driving(
+    const running = stage.driving(
       async (turn) => {
         await play(turn).catch((error: unknown) => {
           thrown = error;
@@ -122,7 +93,7 @@ describe('a turn', () => {
       expect(await turn.reply('once')).toBe(false);
     });
     expect(proxy.replies).toEqual([{ task: 't', answer: 'once' }]);
-    expect(ends()).toEqual([{ how: 'gone', reason: "no open turn 't'" }]);
+    expect(stage.ends()).toEqual([{ how: 'gone', reason: "no open turn 't'" }]);
   });
 
   it('goes on where its record is for others', async () => {

@@ -1,56 +1,46 @@
-import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { AppError } from '../errors/app-error.js';
-import { toProblem } from '../errors/problem.js';
-import type { Logger } from '../logging/logger.js';
 
 /** How long a refused caller may take to read why. */
 const LINGER_MS = 1_000;
 
-/** Answers what node cannot parse, and therefore never reaches a handler, with a problem instead of a bare line. */
+/** What a caller is told whose request never became one. */
+export interface BrokenRequestAnswer {
+  readonly status: number;
+  /** Besides the length and the end of the connection. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * Answers what node cannot parse, and therefore never reaches a handler, instead of node's bare line.
+ *
+ * @param pending the answer that a connection is busy with.
+ * @param answer what to say; the error's code tells what was wrong (`HPE_HEADER_OVERFLOW`, …).
+ */
 export function answerBrokenRequests(
   server: Server,
-  logger: Logger,
   pending: (socket: Socket) => ServerResponse | undefined,
+  answer: (error: Error & { readonly code?: string }) => BrokenRequestAnswer,
 ): void {
-  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
+  server.on('clientError', (error: Error & { readonly code?: string }, socket: Socket) => {
     const response = pending(socket);
     // Nothing may be written into an answer that has begun, nor before one to an earlier request.
-    const inTheWay = response !== undefined && (response.headersSent || response.req.complete);
-    if (!socket.writable || error.code === 'ECONNRESET' || inTheWay) {
+    const isInTheWay = response !== undefined && (response.headersSent || response.req.complete);
+    if (!socket.writable || error.code === 'ECONNRESET' || isInTheWay) {
       socket.destroy();
       return;
     }
-    const problem = brokenRequestProblem(error.code);
-    const requestId = randomUUID();
-    logger.debug('request refused', { request_id: requestId, code: problem.code, detail: problem.message, error });
-    sendRaw(socket, problem, requestId);
+    sendRaw(socket, answer(error));
   });
 }
 
-function brokenRequestProblem(code: string | undefined): AppError {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return new AppError('headers_too_large', 'The header fields are larger than 16 KiB.');
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new AppError('payload_too_large', 'The chunk extensions of the body are too large.');
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new AppError('request_timeout', 'The request did not arrive in time.');
-    default:
-      return new AppError('invalid_request', 'This is not a valid HTTP request.');
-  }
-}
-
-function sendRaw(socket: Socket, problem: AppError, requestId: string): void {
-  const body = JSON.stringify(toProblem(problem, requestId));
+function sendRaw(socket: Socket, { status, headers, body }: BrokenRequestAnswer): void {
   socket.end(
     [
-      `HTTP/1.1 ${String(problem.status)} ${STATUS_CODES[problem.status] ?? 'Refused'}`,
-      'Content-Type: application/problem+json; charset=utf-8',
+      `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? 'Refused'}`,
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
       `Content-Length: ${String(Buffer.byteLength(body))}`,
-      'Cache-Control: no-store',
-      `X-Request-Id: ${requestId}`,
       'Connection: close',
       '',
       body,

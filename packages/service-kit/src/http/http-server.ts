@@ -1,13 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { trace } from '@opentelemetry/api';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { AppError } from '../errors/app-error.js';
+import { toProblem } from '../errors/problem.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
-import { answerBrokenRequests, hasNoHost } from './broken-requests.js';
+import { createBoundedServer, type BoundedServer } from './bounded-server.js';
+import { hasNoHost, type BrokenRequestAnswer } from './broken-requests.js';
 import { requestIdOf } from './call-context.js';
-import { Connections } from './connections.js';
 import { fromHttpLibrary, logFailure, sendProblem } from './problem-response.js';
 import type { HttpRoute } from './routes.js';
 import { CheckedInputs, mountRoutes, serveRoute } from './serve-route.js';
@@ -28,16 +29,8 @@ export interface HttpServerOptions {
   readonly extend?: (app: Express) => void;
 }
 
-export interface RunningHttpServer {
-  readonly server: Server;
+export interface RunningHttpServer extends BoundedServer {
   readonly app: Express;
-  /** @returns the port in use. @throws when the port is taken. */
-  listen(port: number, host: string): Promise<number>;
-  /**
-   * Takes no new connections and waits for what is in flight; idle connections close at once, and what is left
-   * after the grace is cut. Called again, the shorter grace counts.
-   */
-  close(graceMs: number): Promise<void>;
 }
 
 /** Longer than the idle time of common balancers and pollers (60 s), which would meet a connection just closed. */
@@ -48,42 +41,53 @@ const MAX_HEAD_BYTES = 16 * 1024;
 export function createHttpServer(options: HttpServerOptions): RunningHttpServer {
   const app = createApp(options);
   const requestTimeout = options.requestTimeoutMs ?? 30_000;
-  const server = createServer({
-    maxHeaderSize: MAX_HEAD_BYTES,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    requestTimeout,
-    headersTimeout: Math.ceil((requestTimeout * 2) / 3),
-    // The default looks only every 30 s.
-    connectionsCheckingInterval: Math.min(1_000, requestTimeout),
-    // Answered below: node would send an empty 400.
-    requireHostHeader: false,
-  });
-  const connections = new Connections(server);
   const fast = new Map<string, FastRoute>();
   for (const route of options.routes) {
     if (route.fast !== true) continue;
     const inputs = route.body === undefined ? new CheckedInputs() : undefined;
     fast.set(`${route.method.toUpperCase()} ${route.path}`, { route, inputs });
   }
-  server.on('request', (request, response) => {
-    connections.track(request, response);
-    receive(request, response, app, fast, options);
+  const bounded = createBoundedServer({
+    maxHeadBytes: MAX_HEAD_BYTES,
+    keepAliveMs: KEEP_ALIVE_MS,
+    requestTimeoutMs: requestTimeout,
+    headTimeoutMs: Math.ceil((requestTimeout * 2) / 3),
+    onRequest: (request, response) => receive(request, response, app, fast, options),
+    onUnknownExpectation: (request, response) => {
+      const error = new AppError('invalid_request', 'The only expectation known is 100-continue.');
+      sendProblem(response, error, requestIdOf(request));
+    },
+    onBrokenRequest: (error) => brokenRequestAnswer(error, options.logger),
   });
-  server.on('checkExpectation', (request, response) => {
-    connections.track(request, response);
-    sendProblem(
-      response,
-      new AppError('invalid_request', 'The only expectation known is 100-continue.'),
-      requestIdOf(request),
-    );
-  });
-  answerBrokenRequests(server, options.logger, (socket) => connections.pending(socket));
+  return { ...bounded, app };
+}
+
+function brokenRequestAnswer(error: Error & { readonly code?: string }, logger: Logger): BrokenRequestAnswer {
+  const problem = brokenRequestProblem(error.code);
+  const requestId = randomUUID();
+  logger.debug('request refused', { request_id: requestId, code: problem.code, detail: problem.message, error });
   return {
-    server,
-    app,
-    listen: (port, host) => listen(server, port, host),
-    close: (graceMs) => connections.close(graceMs),
+    status: problem.status,
+    headers: {
+      'Content-Type': 'application/problem+json; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Request-Id': requestId,
+    },
+    body: JSON.stringify(toProblem(problem, requestId)),
   };
+}
+
+function brokenRequestProblem(code: string | undefined): AppError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new AppError('headers_too_large', 'The header fields are larger than 16 KiB.');
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new AppError('payload_too_large', 'The chunk extensions of the body are too large.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new AppError('request_timeout', 'The request did not arrive in time.');
+    default:
+      return new AppError('invalid_request', 'This is not a valid HTTP request.');
+  }
 }
 
 function createApp(options: HttpServerOptions): Express {
@@ -166,15 +170,4 @@ function refuse(
   logFailure(logger, request, error, requestId);
   sendProblem(response, error, requestId);
   metrics.httpRequest(request.method ?? '', route, error.status, 0);
-}
-
-async function listen(server: Server, port: number, host: string): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  return (server.address() as AddressInfo).port;
 }

@@ -1,6 +1,7 @@
 import { JsonError } from '@parley/proxy-protocol';
+import { withSignal } from '@parley/service-kit';
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import { hasAborted, orAborted } from './linked-signal.js';
+import { hasAborted } from './linked-signal.js';
 import { McpError, messageOf } from './mcp-errors.js';
 
 /** Gives the socket that it connects, so that connecting can be broken off. */
@@ -60,7 +61,7 @@ export async function exchange<T>(
   signal.addEventListener('abort', hangUp);
   const client = new Client(request.url.origin, { ...CLIENT_TIMEOUTS, connect });
   try {
-    const answer = await orAborted(client.request(toUndici(request, signal)), signal);
+    const answer = await withSignal(client.request(toUndici(request, signal)), signal);
     return await read(toAnswer(answer, signal));
   } catch (error) {
     if (hasAborted(signal)) throw signal.reason;
@@ -98,7 +99,7 @@ function toAnswer(answer: Dispatcher.ResponseData, signal: AbortSignal): HttpAns
     async *chunks() {
       const iterator = answer.body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
       for (;;) {
-        const next = await orAborted(iterator.next(), signal);
+        const next = await withSignal(iterator.next(), signal);
         if (next.done === true) return;
         yield next.value;
       }

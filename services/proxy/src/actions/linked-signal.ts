@@ -35,24 +35,6 @@ export function linkSignals(sources: readonly AbortSignal[], timeoutMs: number):
   return { signal: controller.signal, release };
 }
 
-/** The promise, or the signal's reason if that comes first; what the promise does then is nobody's concern. */
-export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let listener: (() => void) | undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    listener = () => {
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) listener();
-    else signal.addEventListener('abort', listener, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    if (listener !== undefined) signal.removeEventListener('abort', listener);
-    promise.catch(() => undefined);
-  }
-}
-
 /** The compiler takes a signal for one that stays as it was when it was last looked at. */
 export function hasAborted(signal: AbortSignal): boolean {
   return signal.aborted;

@@ -1,6 +1,7 @@
+import { withSignal } from '@parley/service-kit';
 import type { EnvServer } from '../domain/facts.js';
 import { readTarget } from './env-target.js';
-import { linkSignals, orAborted } from './linked-signal.js';
+import { linkSignals } from './linked-signal.js';
 import { turnOver } from './mcp-errors.js';
 import { McpSession, type McpSessionOptions } from './mcp-session.js';
 
@@ -32,7 +33,7 @@ export class SharedSession {
     opening.waiting += 1;
     let opened = false;
     try {
-      const session = await orAborted(opening.session, signal);
+      const session = await withSignal(opening.session, signal);
       opened = true;
       return session;
     } finally {

@@ -1,8 +1,7 @@
-import type { Logger } from '@parley/service-kit';
+import { type Logger, withSignal } from '@parley/service-kit';
 import { Refusal, type EnvServer, type JsonObject, type OfferedTool, type ToolResult } from '../domain/facts.js';
 import { quote } from '../domain/python-repr.js';
 import type { TurnTools } from './action-types.js';
-import { orAborted } from './linked-signal.js';
 import type { ListedTool } from './mcp-answers.js';
 import { DeadlineError, McpError, messageOf, sessionError, SessionLostError, turnOver } from './mcp-errors.js';
 import type { McpSession, McpSessionOptions } from './mcp-session.js';
@@ -43,7 +42,7 @@ export class McpTurnTools implements TurnTools {
         if (this.#listing === listing) this.#listing = undefined;
       });
     }
-    return await orAborted(this.#listing, signal);
+    return await withSignal(this.#listing, signal);
   }
 
   async call(call: Call): Promise<{ readonly result: ToolResult; readonly attributes: JsonObject }> {

@@ -6,10 +6,11 @@ import { createMetrics, silentLogger } from '@parley/service-kit';
 import type { ProxyEngine } from '../engine/index.js';
 import { message, startClaimedProxy, stopProxies, TOKEN } from '../proxy.test-helper.js';
 import { createHttpApp } from './create-http-app.js';
-import { createProxyServer, type ProxyServer } from './create-proxy-server.js';
+import type { BoundedServer } from '@parley/service-kit';
+import { createProxyServer } from './create-proxy-server.js';
 import { driverRoutes } from './driver/driver-routes.js';
 
-let server: ProxyServer | undefined;
+let server: BoundedServer | undefined;
 
 afterEach(async () => {
   await stopProxies();
