@@ -5,7 +5,7 @@
  * One JSON line a minute and a verdict as the last one; exit code 1 when anything was not as it should be.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +15,7 @@ import { A2aSender, ProxyClient, ProxyRefused, TurnGone } from '@parley/proxy-pr
 import { Agent, request } from 'undici';
 import { liveHeapBytes } from '../bench/lib/heap.mjs';
 import { freePorts } from './lib/free-ports.mjs';
+import { commandsIn, described, look } from './lib/proxy-processes.mjs';
 import { root, useProjectNode } from './lib/workspace.mjs';
 
 useProjectNode();
@@ -91,41 +92,6 @@ async function startAll() {
   await control.claim();
   await control.addServer({ name: 'env', url: env.stdout[0] });
   return { folder, env, proxy, url, inspect, control };
-}
-
-/** What the proxy holds right now. */
-function look({ pid }, folder) {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const descriptors = readdirSync(`/proc/${pid}/fd`);
-  return {
-    rssMib: Number(/^VmRSS:\s+(\d+) kB$/mu.exec(status)[1]) / 1_024,
-    descriptors: descriptors.length,
-    sockets: descriptors.filter((name) => linkOf(`/proc/${pid}/fd/${name}`).startsWith('socket:')).length,
-    processes: commandsIn(folder, pid).length,
-  };
-}
-
-function described(pid) {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-  } catch {
-    return `${pid}`;
-  }
-}
-
-function linkOf(path) {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return '';
-  }
-}
-
-/** Processes of commands, wherever they have gone: nothing else works in the folder but the proxy itself. */
-function commandsIn(folder, proxyPid) {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/u.test(name) && Number(name) !== proxyPid && linkOf(`/proc/${name}/cwd`) === folder)
-    .map(Number);
 }
 
 /** Listeners of the process, and what keeps its event loop going. */
@@ -367,6 +333,7 @@ async function soak(parts) {
     before: rounded(before),
     after: rounded(after),
     kept: kept(before, after),
+    left: commandsIn(parts.folder, parts.proxy.pid).map(described),
     gauges,
     faults,
     warnings: parts.proxy

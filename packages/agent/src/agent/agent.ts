@@ -18,7 +18,7 @@ import {
 } from '../initiator/index.js';
 import { offeredCapabilities } from '../negotiation/match-capabilities.js';
 import { createPeerHttp, type PeerHttp } from '../peer/index.js';
-import { connectRegistry, type RegisteredAgent, type RegistryClient } from '../registry-client/index.js';
+import type { RegisteredAgent } from '../registry-client/index.js';
 import type { Scalar } from '../skill.js';
 import type { Agreement, EndReason, InvokeRequest } from '../wire/agreement.js';
 import type { NegotiationResponse } from '../wire/answers.js';
@@ -42,7 +42,7 @@ import { EndNotifier } from './end-notifier.js';
 import { Negotiator } from './negotiator.js';
 import { namesOf } from './names-of.js';
 import { Partners } from './partners.js';
-import { RegistryLink } from './registry-link.js';
+import { Registries } from './registries.js';
 import { skillExecutor } from './skill-executor.js';
 import { TypedEvents } from './typed-events.js';
 
@@ -75,8 +75,7 @@ export class Agent {
   readonly #events: TypedEvents<AgentEvents>;
   readonly #partners: Partners;
   readonly #endNotifier: EndNotifier;
-  readonly #clients = new Map<string, RegistryClient>();
-  readonly #links = new Map<string, RegistryLink>();
+  readonly #registries: Registries;
   readonly #background = new BackgroundWork();
   readonly #stopping = new AbortController();
   #left: Promise<void> | undefined;
@@ -132,7 +131,7 @@ export class Agent {
     });
     this.#endNotifier = new EndNotifier({
       http: this.#http,
-      registry: () => [...this.#clients.values()][0],
+      registry: () => this.#registries.first,
       logger,
       random: this.#random,
     });
@@ -145,6 +144,22 @@ export class Agent {
       sharedStore: options.keeper?.store !== undefined,
       onConnection: (registry, up) => {
         this.#events.emit('watch', { registry, up });
+      },
+    });
+    this.#registries = new Registries({
+      options,
+      manifest: this.manifest,
+      keeper: this.keeper,
+      background: this.#background,
+      logger,
+      now: this.#now,
+      random: this.#random,
+      onLease: (event, registry) => {
+        this.#events.emit('lease', { ...event, registry });
+      },
+      onClient: (client) => {
+        // The first registry is the one whose registrations agreements are bound to.
+        this.#partners.watchAt(client);
       },
     });
     this.keeper.onEvent((event) => {
@@ -168,23 +183,7 @@ export class Agent {
    */
   async register(registryUrl: string, options: RegisterAgentOptions = {}): Promise<void> {
     this.#ensureRunning();
-    const client = this.#client(registryUrl);
-    const link = this.#links.get(client.target) ?? this.#link(client);
-    const { signal } = options;
-    const giveUp = (): void => {
-      this.#links.delete(client.target);
-      this.#background.add(link.lease.stop());
-    };
-    if (signal?.aborted === true) giveUp();
-    else signal?.addEventListener('abort', giveUp, { once: true });
-    try {
-      await link.lease.start();
-    } catch (error) {
-      this.#links.delete(client.target);
-      throw error;
-    } finally {
-      signal?.removeEventListener('abort', giveUp);
-    }
+    await this.#registries.register(registryUrl, options.signal);
   }
 
   /**
@@ -198,7 +197,7 @@ export class Agent {
   ): Promise<readonly RegisteredAgent[]> {
     this.#ensureRunning();
     const { includeSelf = false, exclude = [], signal, ...rest } = options;
-    const answer = await this.#client(registryUrl).discover(requiredCapabilities, {
+    const answer = await this.#registries.client(registryUrl).discover(requiredCapabilities, {
       ...rest,
       exclude: includeSelf ? exclude : [...exclude, this.agentId],
       signal: this.#signal(signal),
@@ -261,7 +260,7 @@ export class Agent {
     options: NegotiateThroughOptions = {},
   ): Promise<Accepted> {
     this.#ensureRunning();
-    const client = this.#client(registryUrl);
+    const client = this.#registries.client(registryUrl);
     return this.#negotiator.through(client, capabilities, parameters, options, this.#signal(options.signal));
   }
 
@@ -315,7 +314,7 @@ export class Agent {
   async #leave(): Promise<void> {
     const isShared = this.#options.keeper?.store !== undefined;
     await Promise.allSettled([isShared ? undefined : this.keeper.endFor(this.agentId, 'shutdown')]);
-    await Promise.allSettled([...this.#links.values()].map((link) => link.stop(FAREWELL_MS)));
+    await this.#registries.leave(FAREWELL_MS);
   }
 
   /**
@@ -335,44 +334,13 @@ export class Agent {
       this.#calls.stop(this.#settings.drainMs),
       this.#background.settle(FAREWELL_MS),
     ]);
-    await Promise.allSettled([this.keeper.stop(), ...[...this.#clients.values()].map((client) => client.close())]);
+    await Promise.allSettled([this.keeper.stop(), this.#registries.close()]);
     await this.#http.close();
     this.#events.clear();
   }
 
-  #link(client: RegistryClient): RegistryLink {
-    const { ownerToken, healthCheck } = this.#options;
-    const link = new RegistryLink({
-      client,
-      manifest: this.manifest,
-      keeper: this.keeper,
-      logger: this.#logger,
-      now: this.#now,
-      random: this.#random,
-      onLease: (event) => {
-        this.#events.emit('lease', { ...event, registry: client.target });
-      },
-      ...(ownerToken === undefined ? {} : { ownerToken }),
-      ...(healthCheck === undefined ? {} : { healthCheck }),
-    });
-    this.#links.set(client.target, link);
-    return link;
-  }
-
-  #client(registryUrl: string): RegistryClient {
-    const known = this.#clients.get(registryUrl);
-    if (known !== undefined) return known;
-    const { registryClient, joinToken } = this.#options;
-    const shared = { now: this.#now, random: this.#random, ...(joinToken === undefined ? {} : { joinToken }) };
-    const client = registryClient?.(registryUrl) ?? connectRegistry(registryUrl, shared);
-    this.#clients.set(registryUrl, client);
-    // The first registry is the one whose registrations agreements are bound to.
-    this.#partners.watchAt(client);
-    return client;
-  }
-
   #kept({ type, agreement, ...event }: AgreementEvent): void {
-    for (const link of this.#links.values()) link.reporter.report(agreement);
+    this.#registries.report(agreement);
     if (type === 'ended') this.#endNotifier.ended({ type, agreement, ...event });
     this.#events.emit('agreement', { role: 'responder', type, agreement });
   }

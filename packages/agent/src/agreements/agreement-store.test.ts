@@ -9,6 +9,7 @@ import { createRedisAgreementStore } from './redis-store.js';
 import { manualClock, START, type ManualClock } from '../../test-support/keeper-fixture.js';
 import { agreementRecord, pendingRecord } from '../../test-support/agreement-records.js';
 import { applyChange } from './transitions.js';
+import { sessionRecord } from '../../test-support/session-record.js';
 
 let server: RedisServer;
 let redis: Redis;
@@ -41,21 +42,6 @@ const kinds: [string, (options: Options) => AgreementStore][] = [
     },
   ],
 ];
-
-function session(over: Partial<SessionRecord> = {}): SessionRecord {
-  return {
-    initiator: 'agent_A',
-    sessionId: 'session-1',
-    version: 1,
-    state: 'declined',
-    round: 1,
-    maxRounds: 4,
-    supersededOfferIds: [],
-    answers: {},
-    expiresAt: START + 600_000,
-    ...over,
-  };
-}
 
 describe.each(kinds)('the %s store of agreements', (_, createStore) => {
   const clock = manualClock();
@@ -91,7 +77,7 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
   /** Stores an agreement with its session. */
   async function put(agreement: AgreementRecord): Promise<AgreementRecord> {
     const { agreementId, initiator, sessionId } = agreement;
-    const of = session({ initiator, sessionId, state: 'agreed', agreementId, expiresAt: START + 1_200_000 });
+    const of = sessionRecord({ initiator, sessionId, state: 'agreed', agreementId, expiresAt: START + 1_200_000 });
     expect(await commit(of, agreement)).toBe('done');
     return agreement;
   }
@@ -115,21 +101,23 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
   });
 
   it('writes a session only over the version that was read', async () => {
-    expect(await commit(session())).toBe('done');
-    expect(await commit(session())).toBe('conflict');
-    expect(await commit(session({ version: 2, state: 'withdrawn' }), undefined, { expectedVersion: 1 })).toBe('done');
-    expect(await commit(session({ version: 2 }), undefined, { expectedVersion: 1 })).toBe('conflict');
+    expect(await commit(sessionRecord())).toBe('done');
+    expect(await commit(sessionRecord())).toBe('conflict');
+    expect(await commit(sessionRecord({ version: 2, state: 'withdrawn' }), undefined, { expectedVersion: 1 })).toBe(
+      'done',
+    );
+    expect(await commit(sessionRecord({ version: 2 }), undefined, { expectedVersion: 1 })).toBe('conflict');
     expect((await store.getSession('agent_A', 'session-1', now))?.state).toBe('withdrawn');
   });
 
   it('keeps the same session id of two initiators apart', async () => {
-    expect(await commit(session())).toBe('done');
-    expect(await commit(session({ initiator: 'agent_C' }))).toBe('done');
+    expect(await commit(sessionRecord())).toBe('done');
+    expect(await commit(sessionRecord({ initiator: 'agent_C' }))).toBe('done');
   });
 
   it('writes nothing of a session when its agreement finds no place', async () => {
     await put(numbered(1));
-    const second = session({ sessionId: 'session-2', state: 'agreed', agreementId: 'agr-2' });
+    const second = sessionRecord({ sessionId: 'session-2', state: 'agreed', agreementId: 'agr-2' });
     expect(await commit(second, numbered(2), { maxAgreements: 1 })).toBe('capacity');
     expect(await store.getSession('agent_A', 'session-2', now)).toBeUndefined();
     expect(await store.get('agr-2')).toBeUndefined();
@@ -138,7 +126,7 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
 
   it('lets only as many commits through at once as there are places', async () => {
     const tries = Array.from({ length: 12 }, (_, at) =>
-      commit(session({ sessionId: `s-${String(at)}` }), numbered(at), { maxAgreements: 5, maxOpen: 100 }),
+      commit(sessionRecord({ sessionId: `s-${String(at)}` }), numbered(at), { maxAgreements: 5, maxOpen: 100 }),
     );
     const results = await Promise.all(tries);
     expect(results.filter((result) => result === 'done')).toHaveLength(5);
@@ -147,11 +135,13 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
   });
 
   it('counts open offers and pending agreements of each initiator', async () => {
-    const open = (sessionId: string) => session({ sessionId, state: 'open', openUntil: START + 30_000 });
+    const open = (sessionId: string) => sessionRecord({ sessionId, state: 'open', openUntil: START + 30_000 });
     expect(await commit(open('a'), undefined, { maxOpen: 2 })).toBe('done');
     const { agreementId } = pendingRecord();
     expect(
-      await commit(session({ sessionId: 'session-1', state: 'agreed', agreementId }), pendingRecord(), { maxOpen: 2 }),
+      await commit(sessionRecord({ sessionId: 'session-1', state: 'agreed', agreementId }), pendingRecord(), {
+        maxOpen: 2,
+      }),
     ).toBe('done');
     expect(await commit(open('c'), undefined, { maxOpen: 2 })).toBe('too_many_open');
     expect(await store.getSession('agent_A', 'c', now)).toBeUndefined();
@@ -195,7 +185,9 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
     expect(await store.compareAndSet(1, ended)).toBe(true);
     expect(await store.countLiving()).toBe(0);
     expect(await store.living()).toEqual([]);
-    expect(await commit(session({ sessionId: 's-2' }), numbered(2), { maxAgreements: 1, maxOpen: 1 })).toBe('done');
+    expect(await commit(sessionRecord({ sessionId: 's-2' }), numbered(2), { maxAgreements: 1, maxOpen: 1 })).toBe(
+      'done',
+    );
   });
 
   it('finds what is due, the earliest first, and orders anew when asked', async () => {
@@ -319,7 +311,9 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
 
   it('never gives a secret back after its time', async () => {
     const secret = { value: 'only once', until: START + 15_000 };
-    expect(await commit(session({ state: 'agreed', agreementId: 'agr-1', secret }), agreementRecord())).toBe('done');
+    expect(await commit(sessionRecord({ state: 'agreed', agreementId: 'agr-1', secret }), agreementRecord())).toBe(
+      'done',
+    );
     expect((await store.getSession('agent_A', 'session-1', START + 14_999))?.secret).toEqual(secret);
     const after = await store.getSession('agent_A', 'session-1', START + 15_000);
     expect(after?.agreementId).toBe('agr-1');
@@ -328,19 +322,23 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
 
   it('forgets the oldest session that is over when there are too many, and none that is in use', async () => {
     const bounds = { maxRemembered: 3 };
-    await commit(session({ sessionId: 'over' }), undefined, bounds);
-    await commit(session({ sessionId: 'open', state: 'open', openUntil: START + 30_000 }), undefined, bounds);
-    await commit(session({ sessionId: 'session-1', state: 'agreed', agreementId: 'agr-1' }), agreementRecord(), bounds);
+    await commit(sessionRecord({ sessionId: 'over' }), undefined, bounds);
+    await commit(sessionRecord({ sessionId: 'open', state: 'open', openUntil: START + 30_000 }), undefined, bounds);
+    await commit(
+      sessionRecord({ sessionId: 'session-1', state: 'agreed', agreementId: 'agr-1' }),
+      agreementRecord(),
+      bounds,
+    );
     expect(
-      await commit(session({ sessionId: 'new', state: 'open', openUntil: START + 30_000 }), undefined, bounds),
+      await commit(sessionRecord({ sessionId: 'new', state: 'open', openUntil: START + 30_000 }), undefined, bounds),
     ).toBe('done');
     expect(await store.getSession('agent_A', 'over', now)).toBeUndefined();
     expect(await store.getSession('agent_A', 'open', now)).toBeDefined();
-    expect(await commit(session({ sessionId: 'one more' }), undefined, bounds)).toBe('full');
+    expect(await commit(sessionRecord({ sessionId: 'one more' }), undefined, bounds)).toBe('full');
     const ended =
       applyChange(agreementRecord(), { type: 'end', reason: 'completed', by: 'initiator' }, now) ?? agreementRecord();
     await store.compareAndSet(1, ended);
-    expect(await commit(session({ sessionId: 'one more' }), undefined, bounds)).toBe('done');
+    expect(await commit(sessionRecord({ sessionId: 'one more' }), undefined, bounds)).toBe('done');
     expect(await store.getSession('agent_A', 'session-1', now)).toBeUndefined();
   });
 
@@ -367,65 +365,4 @@ describe.each(kinds)('the %s store of agreements', (_, createStore) => {
     await store.prune(clock.now());
     expect((await store.list({}, 10)).records).toEqual([]);
   });
-});
-
-describe('the redis store', () => {
-  it('lets no key of an ended agreement live for ever, and keeps all keys in one slot', async () => {
-    const store = createRedisAgreementStore({ redis, agentId: 'ttl', now: () => START });
-    const record = agreementRecord();
-    const commit = { expectedVersion: 0, maxAgreements: 9, maxOpenPerInitiator: 9, maxRemembered: 9, now: START };
-    await store.commit({
-      ...commit,
-      session: session({ state: 'agreed', agreementId: 'agr-1', expiresAt: START + 1_200_000 }),
-      agreement: record,
-    });
-    await store.claimCall({ agreementId: 'agr-1', callId: 'a', now: START, runsUntil: START + 1_000 });
-    const keys = await redis.keys('{parley-agent:ttl}*');
-    expect(keys.length).toBeGreaterThan(5);
-    for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
-    await store.compareAndSet(
-      1,
-      applyChange(record, { type: 'end', reason: 'completed', by: 'initiator' }, START) ?? record,
-    );
-    for (const key of keys) expect(await redis.pttl(key)).not.toBe(-1);
-    expect(await redis.pttl('{parley-agent:ttl}:agreement:agr-1')).toBeLessThanOrEqual(3_600_000);
-    expect(await redis.pttl('{parley-agent:ttl}:session:agent_A/session-1')).toBeLessThanOrEqual(600_000);
-    expect(await server.cli('KEYS', '*ttl*')).toHaveLength((await redis.keys('{parley-agent:ttl}*')).length);
-  });
-
-  it('says that the store is away, for every method', async () => {
-    const other = await startRedis();
-    const connection = connectRedis({ url: other.url, name: 'away', logger: silentLogger });
-    await eventually(() => connection.ping());
-    await other.stop();
-    const store = createRedisAgreementStore({ redis: connection, agentId: 'away' });
-    const claim = { agreementId: 'a', callId: 'c', now: 0, runsUntil: 1 };
-    const calls: (() => Promise<unknown>)[] = [
-      () => store.get('a'),
-      () => store.compareAndSet(1, agreementRecord()),
-      () => store.list({}, 1),
-      () => store.living(),
-      () => store.countLiving(),
-      () => store.due(0, 1),
-      () => store.reschedule('a'),
-      () => store.getSession('a', 's', 0),
-      () =>
-        store.commit({
-          session: session(),
-          expectedVersion: 0,
-          maxAgreements: 1,
-          maxOpenPerInitiator: 1,
-          maxRemembered: 1,
-          now: 0,
-        }),
-      () => store.claimCall(claim),
-      () => store.releaseCall('a', 'c', 0),
-      () => store.usage('a', 0),
-      () => store.prune(0),
-    ];
-    for (const call of calls) {
-      await expect(call()).rejects.toMatchObject({ reason: 'unavailable', code: 'store_unavailable' });
-    }
-    await closeRedis(connection);
-  }, 30_000);
 });
