@@ -13,7 +13,7 @@ import { starters } from './starters.js';
 export type Members = ReadonlyMap<ProcessFamily, readonly ProcessEntry[]>;
 
 export interface KnownFamilies {
-  /** In order of birth. */
+  /** In any order: starts that go on at the same time are told in another one than they began. */
   readonly families: ReadonlySet<ProcessFamily>;
   readonly byLeader: Map<number, ProcessFamily>;
   readonly byId: ReadonlyMap<string, ProcessFamily>;
@@ -65,8 +65,11 @@ export class TreeLook {
   }
 
   #oldest(): number | undefined {
-    for (const { bornAt } of this.#known.families) if (bornAt !== undefined) return bornAt;
-    return undefined;
+    let oldest: number | undefined;
+    for (const { bornAt } of this.#known.families) {
+      if (bornAt !== undefined && (oldest === undefined || bornAt < oldest)) oldest = bornAt;
+    }
+    return oldest;
   }
 
   #addFromTable(members: Map<ProcessFamily, ProcessEntry[]>, table: readonly ProcessEntry[], oldest: number): void {
