@@ -10,8 +10,9 @@ const ROOMS = {
   shell: { pattern: 'packages/shell', imports: [] },
   'proxy-protocol': { pattern: 'packages/proxy-protocol', imports: [] },
   harness: { pattern: 'packages/harness', imports: ['shell'] },
-  skills: { pattern: 'packages/skills', imports: ['proto', 'service-kit', 'agent', 'harness'] },
-  cli: { pattern: 'packages/cli', imports: ['proto', 'service-kit', 'agent', 'harness', 'proxy-protocol'] },
+  acp: { pattern: 'packages/acp', imports: ['harness', 'shell'] },
+  skills: { pattern: 'packages/skills', imports: ['proto', 'service-kit', 'agent', 'harness', 'acp'] },
+  cli: { pattern: 'packages/cli', imports: ['proto', 'service-kit', 'agent', 'harness', 'acp', 'proxy-protocol'] },
   testkit: { pattern: 'packages/testkit', imports: ['proto', 'service-kit'] },
 };
 
@@ -40,7 +41,7 @@ const policies = [
   {
     from: { element: { type: 'service' } },
     allow: {
-      to: { element: { type: ['proto', 'service-kit', 'agent', 'harness', 'skills', 'shell', 'proxy-protocol'] } },
+      to: { element: { type: ['proto', 'service-kit', 'agent', 'harness', 'acp', 'skills', 'shell', 'proxy-protocol'] } },
     },
   },
   {

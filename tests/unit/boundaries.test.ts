@@ -11,8 +11,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'packages/shell': [],
   'packages/proxy-protocol': [],
   'packages/harness': ['packages/shell'],
-  'packages/skills': ['proto', 'packages/service-kit', 'packages/agent', 'packages/harness'],
-  'packages/cli': ['proto', 'packages/service-kit', 'packages/agent', 'packages/harness', 'packages/proxy-protocol'],
+  'packages/acp': ['packages/harness', 'packages/shell'],
+  'packages/skills': ['proto', 'packages/service-kit', 'packages/agent', 'packages/harness', 'packages/acp'],
+  'packages/cli': [
+    'proto',
+    'packages/service-kit',
+    'packages/agent',
+    'packages/harness',
+    'packages/acp',
+    'packages/proxy-protocol',
+  ],
   'packages/testkit': ['proto', 'packages/service-kit'],
 };
 const SERVICES_MAY_IMPORT = [
@@ -20,6 +28,7 @@ const SERVICES_MAY_IMPORT = [
   'packages/service-kit',
   'packages/agent',
   'packages/harness',
+  'packages/acp',
   'packages/skills',
   'packages/shell',
   'packages/proxy-protocol',
