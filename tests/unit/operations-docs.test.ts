@@ -1,18 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { agentEnv, createAgentService, readAgentConfig, type AgentDefaults } from '@parley/agent';
+import { agentEnv, createAgentService, readAgentConfig } from '@parley/agent';
 import { silentLogger, type RunnableService } from '@parley/service-kit';
-import { readWorkConfig, skillsByName, workEnv } from '@parley/skills';
+import { skillsByName, workEnv } from '@parley/skills';
 import type { z } from 'zod';
 import { DEFAULTS as AGENT_A } from '../../services/agent-a/src/app.js';
-import { createAgentApp, DEFAULTS as AGENT_B } from '../../services/agent-b/src/app.js';
-import { createProxyApp, type ProxyApp } from '../../services/proxy/src/app.js';
-import { proxyEnv, readProxyConfig } from '../../services/proxy/src/config.js';
-import { createMember, memberSettings } from '../../services/proxy/src/member/index.js';
+import { DEFAULTS as AGENT_B } from '../../services/agent-b/src/app.js';
+import { proxyEnv } from '../../services/proxy/src/config.js';
 import { createRegistryService } from '../../services/registry/src/app.js';
 import { readRegistryConfig, registryEnv } from '../../services/registry/src/config.js';
-import { startRegistry } from '../../services/registry/src/testing/start-registry.js';
+import { PLACES, proxyOnFreePorts, scrape } from '../support/served-metrics.js';
 import { table, tables, type TableRow } from './markdown-tables.js';
 
 const OPERATIONS = 'docs/operations.md';
@@ -123,12 +121,12 @@ interface Metric {
 }
 
 /** Our own metrics as a service serves them. */
-async function servedMetrics(url: string): Promise<Metric[]> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return [...text.matchAll(/^# HELP (parley_\S+) (.*)\n# TYPE \S+ (\w+)$/gmu)].map(
-    ([, name = '', help = '', type = '']) => ({ name, type, help }),
-  );
-}
+const ownMetrics = (text: string): Metric[] =>
+  [...text.matchAll(/^# HELP (parley_\S+) (.*)\n# TYPE \S+ (\w+)$/gmu)].map(([, name = '', help = '', type = '']) => ({
+    name,
+    type,
+    help,
+  }));
 
 const printedMetrics = (place: string): Metric[] =>
   table(OPERATIONS, 'Metrics')
@@ -138,79 +136,10 @@ const printedMetrics = (place: string): Metric[] =>
 const byName = (a: Metric, b: Metric): number => (a.name < b.name ? -1 : 1);
 
 describe('the metrics in operations.md', () => {
-  it('are those that the registry serves', async () => {
-    const registry = await startRegistry();
-    try {
-      expect((await servedMetrics(registry.httpUrl)).sort(byName)).toEqual(printedMetrics('registry').sort(byName));
-    } finally {
-      await registry.stop();
-    }
-  });
-
-  it('are those that an agent serves', async () => {
-    const service = createAgentApp(agentConfig(AGENT_B), readWorkConfig({}), silentLogger);
-    await service.start();
-    try {
-      const served = await servedMetrics(`http://127.0.0.1:${String(service.httpPort)}`);
-      expect(served.sort(byName)).toEqual(printedMetrics('agent').sort(byName));
-    } finally {
-      for (const phase of service.shutdownPhases()) await phase.run();
-    }
+  it.each(PLACES)('are those that a service of this kind serves: %s', async (place) => {
+    expect(ownMetrics(await scrape(place)).sort(byName)).toEqual(printedMetrics(place).sort(byName));
   });
 });
-
-describe('the proxy', () => {
-  let workDir: string;
-  let proxy: ProxyApp;
-
-  beforeAll(async () => {
-    workDir = mkdtempSync(join(tmpdir(), 'proxy-docs-'));
-    proxy = proxyApp(workDir);
-    await proxy.start();
-  });
-
-  afterAll(async () => {
-    for (const phase of proxy.shutdownPhases()) await phase.run();
-    rmSync(workDir, { recursive: true });
-  });
-
-  it('serves the metrics that are in operations.md', async () => {
-    const served = await servedMetrics(`http://127.0.0.1:${String(proxy.httpPort)}`);
-    expect(served.sort(byName)).toEqual(printedMetrics('proxy').sort(byName));
-  });
-
-  it('stops in the phases that are in operations.md', () => {
-    const phases = proxy.shutdownPhases().map(({ name, timeoutMs }) => ({ phase: name, ms: String(timeoutMs) }));
-    const [, , , printedPhases = []] = tables(OPERATIONS, 'Stopping');
-    const rows = printedPhases.slice(0, -1).map(({ phase = '', 'at most (ms)': ms = '' }) => ({ phase, ms }));
-    expect(phases).toEqual(rows);
-  });
-});
-
-/** As `main.ts` makes it: on free ports, with a registry that is not there and the waits that are not configured. */
-function proxyApp(workDir: string): ProxyApp {
-  const config = readProxyConfig({
-    PROXY_HOST: '127.0.0.1',
-    PROXY_HTTP_PORT: '0',
-    PROXY_GRPC_PORT: '0',
-    PROXY_REGISTRY_URL: 'http://127.0.0.1:9',
-    PROXY_WORK_DIR: workDir,
-  });
-  return createProxyApp(config, silentLogger, {
-    extend: (parts) => createMember({ ...memberSettings(config), ...parts, logger: silentLogger }),
-  });
-}
-
-/** On free ports, with a registry that is not there. */
-function agentConfig(defaults: AgentDefaults) {
-  return readAgentConfig(defaults, {
-    AGENT_HOST: '127.0.0.1',
-    AGENT_HTTP_PORT: '0',
-    AGENT_GRPC_PORT: '0',
-    AGENT_REGISTRY_URL: 'http://127.0.0.1:9',
-    AGENT_DRAIN_DELAY_MS: '0',
-  });
-}
 
 describe('the phases of stopping in operations.md', () => {
   const [, registryPhases = [], agentPhases = [], proxyPhases = []] = tables(OPERATIONS, 'Stopping');
@@ -225,6 +154,18 @@ describe('the phases of stopping in operations.md', () => {
   it('are those of the registry', () => {
     const service = createRegistryService({ config: readRegistryConfig({}), logger: silentLogger });
     expect(phasesOf(service)).toEqual(printedPhases(registryPhases));
+  });
+
+  it('are those of the proxy, which has some of them once it has started', async () => {
+    const workDir = mkdtempSync(join(tmpdir(), 'proxy-docs-'));
+    const proxy = proxyOnFreePorts(workDir);
+    await proxy.start();
+    try {
+      expect(phasesOf(proxy)).toEqual(printedPhases(proxyPhases));
+    } finally {
+      for (const phase of proxy.shutdownPhases()) await phase.run();
+      rmSync(workDir, { recursive: true });
+    }
   });
 
   it('are those of an agent', () => {

@@ -16,7 +16,7 @@ export function createAgentApp(config: AgentConfig, work: WorkConfig, logger: Lo
     config,
     logger,
     skills,
-    tasks: ({ delegate }) => createAgentTasks(skills, { agentId: config.AGENT_ID, config: work, logger, delegate }),
+    tasks: (deps) => createAgentTasks(skills, { agentId: config.AGENT_ID, config: work, logger, ...deps }),
     offline: isOffline(work),
   });
 }

@@ -93,7 +93,10 @@ class AgentService implements AgentServiceHandle {
     };
     this.#calls = calls;
     // Before the agent that it hands work on for: whatever is wrong with it is wrong before anything is opened.
-    this.#executor = options.tasks?.({ delegate: (request) => this.#handOn(request) });
+    this.#executor = options.tasks?.({
+      delegate: (request) => this.#handOn(request),
+      metrics: this.#metrics,
+    });
   }
 
   get agent(): Agent {

@@ -19,8 +19,8 @@ import { offeredCapabilities } from '../negotiation/index.js';
 import type { Skill } from '../skill.js';
 import type { AgentConfig } from './agent-config.js';
 
-/** Makes whoever does tasks and calls, given a way to hand work on. */
-export type TaskExecutorFactory = (deps: { readonly delegate: Delegate }) => TaskExecutor;
+/** Makes whoever does tasks and calls, given a way to hand work on and the metrics of the service. */
+export type TaskExecutorFactory = (deps: { readonly delegate: Delegate; readonly metrics: Metrics }) => TaskExecutor;
 
 export interface ServeTasksOptions {
   readonly agent: Agent;

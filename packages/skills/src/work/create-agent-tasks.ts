@@ -1,8 +1,9 @@
 import type { Delegate, Skill, TaskExecutor } from '@parley/agent';
 import { JsonlSessionStorage, modelFromEnv, OpenTelemetryObserver, type ModelAdapter } from '@parley/harness';
-import type { Logger } from '@parley/service-kit';
+import type { Logger, Metrics } from '@parley/service-kit';
 import { pruneJournals } from './prune-journals.js';
 import { OfflineAgentModel } from './offline/offline-agent-model.js';
+import { runMetrics } from './run-metrics.js';
 import { createTaskExecutor } from './tasks/create-task-executor.js';
 import type { WorkConfig } from './work-env.js';
 
@@ -17,6 +18,8 @@ export interface CreateAgentTasksOptions {
   readonly model?: ModelAdapter;
   /** Has done by others what the skills do not cover. Absent: nobody is asked. */
   readonly delegate?: Delegate;
+  /** Where runs and their tokens are counted. Absent: nowhere. */
+  readonly metrics?: Metrics;
 }
 
 /**
@@ -29,7 +32,7 @@ export function createAgentTasks(skills: readonly Skill[], options: CreateAgentT
   const tasks = createTaskExecutor(skills, {
     agentId,
     model: options.model ?? modelFromEnv(openAiEnv(config), { logger, offline: new OfflineAgentModel() }),
-    observers: [new OpenTelemetryObserver()],
+    observers: [new OpenTelemetryObserver(), ...(options.metrics === undefined ? [] : [runMetrics(options.metrics)])],
     maxSteps: config.AGENT_MAX_STEPS,
     budget: { maxTotalTokens: config.AGENT_MAX_RUN_TOKENS },
     logger,
