@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { defaultLauncher } from './default-launcher.js';
 import { familyEnder } from './family-ender.js';
 import { familyRegistry } from './family-registry.js';
+import { watchFamilies } from './family-watch.js';
 import type { LaunchedProcess, Launcher, LaunchRequest, ProcessExit } from './launcher.js';
 import { MARKER_NAME, ProcessFamily } from './process-family.js';
 import { environmentValue, livingProcesses } from './process-table.js';
@@ -20,11 +21,6 @@ export interface CommandProcessOptions extends Omit<LaunchRequest, 'merged'> {
   readonly launcher?: Launcher | undefined;
 }
 
-/** First look at what a command started, in milliseconds; then at growing distances, while it runs. */
-const FIRST_LOOK_MS = 100;
-const LOOK_GROWTH = 4;
-const LONGEST_LOOK_MS = 30_000;
-
 /**
  * A process in a session of its own, without input and terminal. Whoever makes one must end its family, also if it has
  * exited: only then is it forgotten.
@@ -37,7 +33,7 @@ export class CommandProcess {
   readonly drained: Promise<void>;
   #streams: readonly Readable[];
   #exit: ProcessExit | undefined;
-  #lookTimer: NodeJS.Timeout | undefined;
+  readonly #stopWatch: () => void;
 
   private constructor(launched: LaunchedProcess, options: CommandProcessOptions) {
     const { pid: leader, bornAt, pipes, heir, stdout, stderr } = launched;
@@ -49,14 +45,14 @@ export class CommandProcess {
     if (options.onStderr !== undefined) stderr?.on('data', options.onStderr);
     this.exited = launched.exit.then((exit) => {
       this.#exit = exit;
-      clearTimeout(this.#lookTimer);
+      this.#stopWatch();
     });
     // Ended commands are kept until their turn is over: they hold nothing that they do not need.
     this.drained = Promise.all(this.#streams.map(closed)).then(() => {
       this.family.pipes = [];
       this.#streams = [];
     });
-    this.#watch();
+    this.#stopWatch = watchFamilies();
   }
 
   /** @throws what the system throws if it cannot be started. */
@@ -99,21 +95,8 @@ export class CommandProcess {
 
   /** To be called when its family was ended. */
   close(): void {
-    clearTimeout(this.#lookTimer);
+    this.#stopWatch();
     for (const stream of this.#streams) stream.destroy();
-  }
-
-  /** Those who lose their parent later are known by then. */
-  #watch(): void {
-    let pause = FIRST_LOOK_MS;
-    const schedule = () => {
-      this.#lookTimer = setTimeout(() => {
-        familyRegistry.remember();
-        pause = Math.min(pause * LOOK_GROWTH, LONGEST_LOOK_MS);
-        schedule();
-      }, pause).unref();
-    };
-    schedule();
   }
 }
 

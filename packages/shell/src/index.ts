@@ -1,5 +1,8 @@
 export { runCommand, type Command, type CommandEnd } from './run-command.js';
 export { startCommand, type CommandResult, type StartCommandOptions, type StartedCommand } from './start-command.js';
+export { startProgram, type StartProgramOptions } from './start-program.js';
+export type { EndTimes, ProgramExit, StartedProgram } from './started-program.js';
+export { ProgramStartError } from './program-start-error.js';
 export type { FamilyEnd } from './family-ender.js';
 export { OutputCapture, type CapturedOutput } from './output-capture.js';
 export type { OutputChunk, StreamName } from './output-chunks.js';

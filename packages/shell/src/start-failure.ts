@@ -8,16 +8,15 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EMFILE', 'too many open files'],
   ['ENFILE', 'too many open files'],
   ['ENOMEM', 'out of memory'],
-  ['ENOENT', 'the shell does not exist'],
   ['ESRCH', 'the process that starts commands was ended'],
   ['ENOTDIR', 'the working folder is no folder'],
 ]);
 
 /** Why a command could not be started, in words for who sent it. */
-export function startFailureReason(error: unknown, cwd: string): string {
+export function startFailureReason(error: unknown, cwd: string, what = 'the shell'): string {
   const code = systemCode(error);
   // The system says the same of a missing program and of a missing working folder.
-  if (code === 'ENOENT' && !existsSync(cwd)) return 'the working folder does not exist';
+  if (code === 'ENOENT') return `${existsSync(cwd) ? what : 'the working folder'} does not exist`;
   if (code !== undefined) return REASONS.get(code) ?? code;
   return 'its text is not valid';
 }
