@@ -1,11 +1,11 @@
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { a2aCommands } from './a2a/a2a-commands.js';
 import type { A2aSettings } from './a2a/a2a-settings.js';
-import { type Allowance, ALLOWANCES } from './agent/approvals.js';
+import { acpCommand } from './acp/acp-command.js';
+import type { AcpSettings } from './acp/acp-settings.js';
+import { type GivenAgentOptions, sessionsFolder, toAgentSettings, withAgentOptions } from './agent-options.js';
 import { type ProxySettings, proxyCommands } from './proxy-commands.js';
-import { set, wholeNumber } from './read-values.js';
+import { set } from './read-values.js';
 import type { RunSettings, SessionChoice } from './run-settings.js';
 import { UsageError } from './usage-error.js';
 
@@ -20,13 +20,12 @@ export interface ParseOptions {
 /** What the command line asks for. */
 export type ParsedArguments =
   | { readonly type: 'run'; readonly settings: RunSettings }
+  | { readonly type: 'acp'; readonly settings: AcpSettings }
   | { readonly type: 'a2a'; readonly settings: A2aSettings }
   | { readonly type: 'proxy'; readonly settings: ProxySettings }
   /** Help or a version: nothing to do but to show it. */
   | { readonly type: 'text'; readonly text: string };
 
-const DEFAULT_MAX_STEPS = 50;
-const DEFAULT_CONTEXT_TOKENS = 128_000;
 const SESSION_ID = /^[A-Za-z0-9._-]{1,64}$/u;
 
 const HELP_END = `
@@ -48,9 +47,10 @@ export function parseArguments(argv: readonly string[], options: ParseOptions): 
   const run = runCommand().action((words: string[], given: GivenOptions) => {
     parsed = { type: 'run', settings: toSettings(words, given, options) };
   });
+  const acp = acpCommand(options, (settings) => (parsed = { type: 'acp', settings }));
   const a2a = a2aCommands(options.cwd, (settings) => (parsed = { type: 'a2a', settings }));
   const proxy = proxyCommands(options, (settings) => (parsed = { type: 'proxy', settings }));
-  for (const command of [run, ...a2a, ...proxy]) program.addCommand(inheriting(command, program));
+  for (const command of [run, acp, ...a2a, ...proxy]) program.addCommand(inheriting(command, program));
   try {
     program.parse(argv, { from: 'user' });
   } catch (error) {
@@ -74,73 +74,34 @@ function inheriting(command: Command, parent: Command): Command {
   return command;
 }
 
-interface GivenOptions {
-  readonly model?: string;
-  readonly baseUrl?: string;
-  readonly offline?: true;
-  readonly systemPrompt?: string;
-  readonly cwd?: string;
+interface GivenOptions extends GivenAgentOptions {
   readonly session?: string;
   readonly resume?: string | true | undefined;
   readonly fork?: string;
   readonly sessions?: true;
-  readonly sessionsDir?: string;
-  readonly allow?: readonly Allowance[];
-  readonly yes?: true;
-  readonly maxSteps?: number;
-  readonly maxTokens?: number;
-  readonly contextTokens?: number;
-  readonly skills?: string;
-  readonly mcp?: string;
   readonly print?: true;
   readonly json?: true;
 }
 
 function runCommand(): Command {
-  return new Command('run')
+  const command = new Command('run')
     .description('Work on a task, or talk with an agent about several')
-    .argument('[task...]', 'what to do; `-` stands for the standard input')
-    .option('-m, --model <name>', 'model (OPENAI_MODEL)')
-    .option('--base-url <url>', 'server that speaks chat completions (OPENAI_BASE_URL)')
-    .addOption(new Option('--offline', 'the built-in model, no network').conflicts(['model', 'baseUrl']))
-    .option('--system-prompt <text>', 'replaces the built-in one')
-    .option('-C, --cwd <dir>', 'folder in which files and commands are (default: where you are)')
+    .argument('[task...]', 'what to do; `-` stands for the standard input');
+  return withAgentOptions(command, 'folder in which files and commands are (default: where you are)')
     .addOption(new Option('--session <id>', 'a session by its id, new or not').conflicts(['resume', 'fork']))
     .addOption(new Option('-r, --resume [id]', 'go on with a session; the latest without an id').conflicts('fork'))
     .option('--fork <id>', 'go on in a copy of a session')
     .option('--sessions', 'list the stored sessions')
-    .option('--sessions-dir <dir>', 'where they are (default: PARLEY_HOME/sessions)')
-    .option('--allow <what>', 'runs without asking: read, write, shell, all or none (default: read)', allowances)
-    .option('-y, --yes', 'the same as --allow all')
-    .option('--max-steps <n>', `requests to the model per task (default: ${DEFAULT_MAX_STEPS})`, wholeNumber)
-    .option('--max-tokens <n>', 'tokens per task (default: no limit)', wholeNumber)
-    .option('--context-tokens <n>', `the model's window (default: ${DEFAULT_CONTEXT_TOKENS})`, wholeNumber)
-    .option('--skills <dir>', 'folder whose children hold a SKILL.md')
-    .option('--mcp <file>', 'file that names MCP servers')
     .option('-p, --print', 'work on the task, print the answer, leave')
     .option('--json', 'as --print, but prints every event as a line of JSON')
     .addHelpText('after', HELP_END);
 }
 
 function toSettings(words: readonly string[], given: GivenOptions, options: ParseOptions): RunSettings {
-  const inFolder = (path: string): string => resolve(options.cwd, path);
-  const home = set(options.env['PARLEY_HOME']) ?? join(homedir(), '.parley');
   return {
-    agent: {
-      isOffline: given.offline === true,
-      model: given.model,
-      baseUrl: given.baseUrl,
-      contextTokens: given.contextTokens ?? DEFAULT_CONTEXT_TOKENS,
-      cwd: inFolder(given.cwd ?? '.'),
-      systemPrompt: given.systemPrompt,
-      skillsDir: given.skills === undefined ? undefined : inFolder(given.skills),
-      mcpFile: given.mcp === undefined ? undefined : inFolder(given.mcp),
-      allowed: new Set(given.yes === true ? (['all'] as const) : (given.allow ?? (['read'] as const))),
-      maxSteps: given.maxSteps ?? DEFAULT_MAX_STEPS,
-      maxTokens: given.maxTokens,
-    },
+    agent: toAgentSettings(given, options),
     session: chooseSession(given),
-    sessionsDir: inFolder(given.sessionsDir ?? join(home, 'sessions')),
+    sessionsDir: sessionsFolder(given, options),
     mode: chooseMode(given, options),
     task: set([...misplaced(given), ...words].filter((word) => word !== '-').join(' ')),
     readsInput: words.includes('-'),
@@ -167,18 +128,4 @@ function chooseMode(given: GivenOptions, { isInteractive }: ParseOptions): RunSe
   if (given.sessions === true) return 'list-sessions';
   if (given.json === true) return 'json';
   return given.print === true || !isInteractive ? 'print' : 'interactive';
-}
-
-/** `read,write` and several `--allow` add up. */
-function allowances(value: string, before: readonly Allowance[] = []): Allowance[] {
-  const words = value.split(',').map((word) => word.trim());
-  if (words.length === 1 && words[0] === 'none') return [...before];
-  return [
-    ...before,
-    ...words.map((word) => {
-      const found = ALLOWANCES.find((one) => one === word);
-      if (found === undefined) throw new InvalidArgumentError(`It takes ${ALLOWANCES.join(', ')} or none.`);
-      return found;
-    }),
-  ];
 }

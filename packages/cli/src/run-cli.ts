@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { JsonlSessionStorage, loadMcpConfig, messageOf } from '@parley/harness';
-import { runA2a } from './a2a/run-a2a.js';
 import { chooseModel, type ChosenModel } from './agent/choose-model.js';
 import { makeAgent } from './agent/make-agent.js';
 import type { CliIo } from './cli-io.js';
-import { type AgentPorts, runInteractive } from './interactive/run-interactive.js';
+import type { AgentPorts } from './interactive/run-interactive.js';
 import { parseArguments } from './parse-arguments.js';
 import { OutputWriter } from './print/output-writer.js';
 import { PrintRun } from './print/print-run.js';
@@ -26,7 +25,16 @@ export async function runCli(argv: readonly string[], io: CliIo, version: string
   try {
     const isInteractive = io.stdin.isTTY === true && io.stdout.isTTY === true && io.env['TERM'] !== 'dumb';
     const parsed = parseArguments(argv, { env: io.env, cwd: io.cwd, isInteractive, version });
-    if (parsed.type === 'a2a') return await runA2a(parsed.settings, io);
+    // What only one command needs is loaded by it: a host waits for the start of `acp`, a script for that of others.
+    if (parsed.type === 'acp') {
+      const { runAcp } = await import('./acp/run-acp.js');
+      await checkPaths(parsed.settings.agent);
+      return await runAcp(parsed.settings, io, version);
+    }
+    if (parsed.type === 'a2a') {
+      const { runA2a } = await import('./a2a/run-a2a.js');
+      return await runA2a(parsed.settings, io);
+    }
     if (parsed.type === 'proxy') return await runProxy(parsed.settings, io);
     if (parsed.type === 'run') return await runWith(parsed.settings, io, version);
     await new OutputWriter(io.stdout).write(parsed.text);
@@ -74,6 +82,7 @@ async function converse(
   connect: (ports: AgentPorts) => Sessions,
 ): Promise<number> {
   const { agent, session, task } = settings;
+  const { runInteractive } = await import('./interactive/run-interactive.js');
   const offline = model.offlineBecause === undefined ? '' : ` (no model is behind it: ${model.offlineBecause})`;
   return runInteractive({
     io,
