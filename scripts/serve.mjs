@@ -6,7 +6,8 @@ const HOST = '127.0.0.1';
 const services = [
   { name: 'registry', prefix: 'REGISTRY', port: process.env.REGISTRY_HTTP_PORT ?? '8000' },
   { name: 'agent-a', prefix: 'AGENT', port: '8001' },
-  { name: 'agent-b', prefix: 'AGENT', port: '8002' },
+  // As in the containers: code is reviewed in a child process.
+  { name: 'agent-b', prefix: 'AGENT', port: '8002', env: { AGENT_SUBAGENT_PROVIDER: 'acp' } },
   {
     name: 'proxy',
     prefix: 'PROXY',

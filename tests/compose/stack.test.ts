@@ -25,7 +25,7 @@ interface Trace {
 }
 
 /** Names of a step; what lies between two of them is plumbing. */
-const STEP = /^(?:invoke_agent|chat|execute_tool|(?:GET|POST|PUT|DELETE) \/)/u;
+const STEP = /^(?:invoke_agent|chat|execute_tool|subagent|(?:GET|POST|PUT|DELETE) \/)/u;
 
 /** For each step of a trace that hangs on the caller's span: the steps above it and itself, by service and name. */
 function stepsOf(trace: Trace | undefined, caller: string): string[] {
@@ -173,7 +173,7 @@ describe('the whole system in containers', () => {
         expect(response.status).toBe(200);
         const [trace] = ((await response.json()) as { data: Trace[] }).data;
         const services = new Set(Object.values(trace?.processes ?? {}).map(({ serviceName }) => serviceName));
-        expect([...services].sort()).toEqual(['agent-a', 'agent-b', 'registry']);
+        expect([...services].sort()).toEqual(['agent-a', 'agent-b', 'agent-b-review', 'registry']);
         // Every span hangs on another one of this trace, or on the caller.
         const known = new Set((trace?.spans ?? []).map(({ spanID }) => spanID)).add('00f067aa0ba902b7');
         const orphans = (trace?.spans ?? []).filter(
@@ -225,6 +225,7 @@ describe('the whole system in containers', () => {
         const paths = stepsOf(trace, caller);
         const underAgentA = 'agent-a POST /a2a > agent-a invoke_agent agent_A';
         const underAgentB = `${underAgentA} > agent-a execute_tool delegate > agent-b POST /a2a > agent-b invoke_agent agent_B`;
+        const underChild = `${underAgentB} > agent-b execute_tool code_review > agent-b subagent acp > agent-b-review invoke_agent agent_B.review`;
         for (const step of [
           'agent-a chat offline',
           'agent-a execute_tool delegate > registry GET /discover',
@@ -238,11 +239,37 @@ describe('the whole system in containers', () => {
           expect.arrayContaining([
             `${underAgentB} > agent-b chat offline`,
             `${underAgentB} > agent-b execute_tool code_review`,
+            `${underChild} > agent-b-review chat offline`,
+            `${underChild} > agent-b-review execute_tool code_review`,
           ]),
         );
       },
       { timeoutMs: 30_000, intervalMs: 500, what: 'the trace of the delegated task in Jaeger' },
     );
+  }, 60_000);
+
+  it('has agent B review code in a process of its own, with what it needs of the environment and no more', async () => {
+    const script = `
+      const { readdirSync, readFileSync } = require('node:fs');
+      const read = (pid, name) => { try { return readFileSync('/proc/' + pid + '/' + name, 'utf8'); } catch { return ''; } };
+      const pids = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
+      const found = pids.filter((pid) => read(pid, 'cmdline').includes('review-child.js'));
+      const names = (pid) => read(pid, 'environ').split('\\0').filter(Boolean).map((entry) => entry.split('=')[0]);
+      const kilobytes = (pid) => Number(/VmHWM:\\s+(\\d+)/.exec(read(pid, 'status'))?.[1]);
+      console.log(JSON.stringify(found.map((pid) => ({ names: names(pid), kilobytes: kilobytes(pid) }))));`;
+    const { status } = await call('POST', `${agentA}/delegate`, {
+      capability: 'code_review',
+      input: { source: 'const f = async (a: any) => { await a; };\n'.repeat(1_000), filename: 'a.ts' },
+    });
+    expect(status).toBe(200);
+    const { output } = await stack.exec('agent-b', ['node', '-e', script]);
+    const children = JSON.parse(output) as { names: string[]; kilobytes: number }[];
+    expect(children).toHaveLength(1);
+    const [child] = children;
+    expect(child?.names).toEqual(expect.arrayContaining(['AGENT_ID', 'OTEL_SERVICE_NAME', 'PATH']));
+    expect(child?.names.filter((name) => /^(?:REDIS|OPENAI)|TOKEN/u.test(name))).toEqual([]);
+    // With the service and one more of its kind it fits into the container.
+    expect(child?.kilobytes).toBeLessThan(450 * 1_024);
   }, 60_000);
 
   it('keeps a journal of each piece of work in a volume of the agent', async () => {

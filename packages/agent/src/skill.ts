@@ -42,6 +42,8 @@ export interface Skill<I = unknown> {
   readonly detail: CapabilityDetail;
   /** Loads what the first run would have to load. Called once, before the agent registers. */
   readonly prepare?: () => Promise<void>;
+  /** Gives free what `prepare` or `run` hold. Called once, when no work is left. */
+  readonly close?: () => Promise<void>;
   /** The shape of the work's input; checked before `run`. */
   readonly input: z.ZodType<I>;
   /** @returns a JSON object. @throws AppError for input that no schema can refuse. */

@@ -316,6 +316,8 @@ export {
   DuplicateSubagentProviderError,
   type InProcessSubagentOptions,
   InProcessSubagentProvider,
+  outputCheck,
+  type OutputCheck,
   promptText,
   safeDiagnostic,
   SUBAGENT_STOP_REASONS,

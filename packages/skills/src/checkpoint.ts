@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { AppError } from '@parley/service-kit';
+import { AppError } from '@parley/service-kit/base';
 
 /** @throws AppError `cancelled`, `deadline_exceeded` for a deadline's signal, or the AppError that was the reason. */
 export function stopIfAborted(signal: AbortSignal): void {

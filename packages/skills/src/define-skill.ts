@@ -1,5 +1,5 @@
 import type { Skill } from '@parley/agent';
-import { validate } from '@parley/service-kit';
+import { validate } from '@parley/service-kit/base';
 
 /**
  * Forgets a skill's own input type, so that skills of different input fit into one list. What makes that safe:

@@ -1,5 +1,5 @@
 import type { ParameterSchema, Scalar } from '@parley/agent';
-import { invalidField } from '@parley/service-kit';
+import { invalidField } from '@parley/service-kit/base';
 
 /** Reads the parameters in force by the schemas that the skill itself declares, so that the two cannot drift apart. */
 export interface ParameterReader {

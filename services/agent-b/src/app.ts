@@ -1,6 +1,7 @@
 import { createAgentService, type AgentConfig, type AgentDefaults, type AgentServiceHandle } from '@parley/agent';
 import type { Logger } from '@parley/service-kit';
-import { createAgentTasks, isOffline, skillsByName, type WorkConfig } from '@parley/skills';
+import { fileURLToPath } from 'node:url';
+import { createAgentTasks, isOffline, skillsByName, skillsInChildren, type WorkConfig } from '@parley/skills';
 
 export const DEFAULTS: AgentDefaults = {
   agentId: 'agent_B',
@@ -11,7 +12,12 @@ export const DEFAULTS: AgentDefaults = {
 
 /** Agent B translates and reviews code. */
 export function createAgentApp(config: AgentConfig, work: WorkConfig, logger: Logger): AgentServiceHandle {
-  const skills = skillsByName(['translate', 'code_review']);
+  const skills = skillsInChildren(skillsByName(['translate', 'code_review']), {
+    agentId: config.AGENT_ID,
+    config: work,
+    logger,
+    program: fileURLToPath(new URL('./review-child.js', import.meta.url)),
+  });
   return createAgentService({
     config,
     logger,

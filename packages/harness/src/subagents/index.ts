@@ -1,6 +1,7 @@
 export { ChildAgentSpec } from './child-agent-spec.js';
 export { InProcessSubagentProvider } from './in-process-provider.js';
 export type { CreateChildAgent, InProcessSubagentOptions } from './in-process-provider.js';
+export { outputCheck, type OutputCheck } from './output-check.js';
 export { promptText } from './prompt-text.js';
 export { safeDiagnostic } from './safe-diagnostic.js';
 export {

@@ -7,11 +7,10 @@ import type { ToolCallContext, ToolHandler } from '../tools/tool-handler.js';
 import { argumentErrors, invalidArgumentsResult } from '../validation/argument-errors.js';
 import { SchemaCompiler, type ArgumentCheck } from '../validation/schema-compiler.js';
 import { SubagentStartError } from './subagent-errors.js';
+import { wrappedSchema, WRAPPED } from './wrapped-schema.js';
 
 const NAME = 'submit_result';
 const MAX_ERRORS = 8;
-/** Where a result is put whose schema is not that of an object: arguments of a tool always are one. */
-const WRAPPED = 'result';
 
 /** The tool with which a child ends its run and hands in a result that fits a schema. */
 export class SubmitResultHandler implements ToolHandler {
@@ -23,7 +22,7 @@ export class SubmitResultHandler implements ToolHandler {
   /** @throws SubagentStartError for a schema that cannot be used. */
   constructor(outputSchema: JsonObject) {
     this.#wrapped = outputSchema['type'] !== 'object';
-    const parameters = this.#wrapped ? wrapped(outputSchema) : outputSchema;
+    const parameters = this.#wrapped ? wrappedSchema(outputSchema) : outputSchema;
     try {
       this.#check = new SchemaCompiler().compile(NAME, parameters);
     } catch (error) {
@@ -50,18 +49,4 @@ export class SubmitResultHandler implements ToolHandler {
     this.#submitted ??= { value: value ?? null };
     return new StepOutcome(this.#submitted.value, { control: 'complete' });
   }
-}
-
-/** References inside of the schema start at its root, so definitions stay there. */
-function wrapped(schema: JsonObject): JsonObject {
-  const { $schema, $defs, definitions, ...rest } = schema;
-  return {
-    ...($schema === undefined ? {} : { $schema }),
-    ...($defs === undefined ? {} : { $defs }),
-    ...(definitions === undefined ? {} : { definitions }),
-    type: 'object',
-    properties: { [WRAPPED]: rest },
-    required: [WRAPPED],
-    additionalProperties: false,
-  };
 }

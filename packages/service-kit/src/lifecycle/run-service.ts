@@ -26,25 +26,37 @@ export function publishTelemetry(handle: TelemetryHandle): void {
 }
 
 function telemetryPhase(logger: Logger): ShutdownPhase | undefined {
-  const handle = (globalThis as Record<symbol, unknown>)[TELEMETRY] as TelemetryHandle | undefined;
-  if (handle === undefined) return undefined;
-  const run = async (): Promise<void> => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        reject(new Error(`not within ${String(FLUSH_TIMEOUT_MS)} ms`));
-      }, FLUSH_TIMEOUT_MS);
-    });
-    try {
-      await Promise.race([handle.shutdown(), late]);
-    } catch (error) {
-      // A collector that is away must not make an orderly stop look failed.
-      logger.warn('the last spans were not delivered', { error });
-    } finally {
-      clearTimeout(timer);
-    }
-  };
-  return { name: 'telemetry', timeoutMs: 3_000, run };
+  if (telemetryHandle() === undefined) return undefined;
+  return { name: 'telemetry', timeoutMs: 3_000, run: () => stopTelemetry(logger) };
+}
+
+function telemetryHandle(): TelemetryHandle | undefined {
+  return (globalThis as Record<symbol, unknown>)[TELEMETRY] as TelemetryHandle | undefined;
+}
+
+/**
+ * Delivers the last spans and stops tracing, for programs that are no services; nothing to do without the preload.
+ * Never rejects, and never takes longer than it may.
+ *
+ * @param timeoutMs default 2,500.
+ */
+export async function stopTelemetry(logger: Pick<Logger, 'warn'>, timeoutMs = FLUSH_TIMEOUT_MS): Promise<void> {
+  const handle = telemetryHandle();
+  if (handle === undefined) return;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`not within ${String(timeoutMs)} ms`));
+    }, timeoutMs);
+  });
+  try {
+    await Promise.race([handle.shutdown(), late]);
+  } catch (error) {
+    // A collector that is away must not make an orderly stop look failed.
+    logger.warn('the last spans were not delivered', { error });
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**

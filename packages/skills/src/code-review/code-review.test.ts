@@ -1,6 +1,8 @@
-import type { Scalar } from '@parley/agent';
+import type { Scalar, Skill } from '@parley/agent';
+import { compileSkills, reviewInChild } from '../subagents/review-in-child.test-helper.js';
 import { codeReview, createCodeReview, MAX_REVIEW_BYTES } from './code-review.js';
 import type { Finding, Metrics, Verdict } from './findings.js';
+import { reviewOutput } from './review-output.js';
 
 interface Review {
   readonly findings: readonly Finding[];
@@ -13,15 +15,16 @@ interface Review {
   readonly offline: boolean;
 }
 
-const review = async (
-  source: string,
-  parameters: Record<string, Scalar> = {},
-  filename?: string,
-  skill = codeReview,
-): Promise<Review> => {
-  const input = filename === undefined ? { source } : { source, filename };
-  return (await skill.run(input, { parameters, signal: new AbortController().signal })) as unknown as Review;
-};
+type Reviewer = (source: string, parameters?: Record<string, Scalar>, filename?: string) => Promise<Review>;
+
+function reviewer(skill: () => Skill): Reviewer {
+  return async (source, parameters = {}, filename) => {
+    const input = filename === undefined ? { source } : { source, filename };
+    const output = await skill().run(input, { parameters, signal: new AbortController().signal });
+    expect(reviewOutput.parse(output)).toEqual(output);
+    return output as unknown as Review;
+  };
+}
 
 const rulesOf = ({ findings }: Review): string[] => findings.map(({ rule }) => rule);
 
@@ -33,11 +36,30 @@ export async function read(path) {
 }
 `;
 
-describe('code_review', () => {
+const PLACES: readonly (readonly [string, () => Skill])[] = [
+  ['in the same process', () => codeReview],
+  ['in a child process', () => reviewInChild()],
+];
+
+describe.each(PLACES)('code_review %s', (place, open) => {
+  let skill: Skill;
+  const review = reviewer(() => skill);
+
+  beforeAll(async () => {
+    if (place === 'in a child process') await compileSkills();
+    skill = open();
+    // A process takes a while to come up where many others do at the same time.
+    await skill.prepare?.();
+  }, 300_000);
+
+  afterAll(async () => {
+    await skill.close?.();
+  });
+
   it('can be prepared, any number of times, and reviews as before', async () => {
     const before = await review(GOOD);
-    await codeReview.prepare?.();
-    await codeReview.prepare?.();
+    await skill.prepare?.();
+    await skill.prepare?.();
     expect(await review(GOOD)).toEqual(before);
   });
 
@@ -231,26 +253,6 @@ declare global { interface Window { extra: string } }
     }
   });
 
-  it('breaks off an analysis that takes too long, also in the middle of parsing', async () => {
-    const impatient = createCodeReview({ limitMs: 50 });
-    // Each further level doubles the parser's work.
-    const source = 'async('.repeat(200);
-    const { findings, verdict } = await review(source, { language: 'typescript' }, undefined, impatient);
-    expect(findings).toMatchObject([
-      { rule: 'parley/not-analysed', message: 'The analysis took too long and was broken off.' },
-      { rule: 'parley/long-line' },
-    ]);
-    expect(verdict).toBe('request_changes');
-    // What was broken off leaves nothing behind.
-    expect((await review('export const a: number = 1;')).verdict).toBe('approve');
-  });
-
-  it('does not begin another attempt when the time is used up', async () => {
-    let time = 0;
-    const skill = createCodeReview({ limitMs: 1_000, now: () => (time += 600) });
-    expect(rulesOf(await review('const a: = 1;', {}, undefined, skill))).toEqual(['parley/not-analysed']);
-  });
-
   it('shows what it is asked to show, and counts everything', async () => {
     const source = `console.log(1);\n${'eval("1");\n'.repeat(3)}if (self.a == 1) debugger;\n`;
     const all = await review(source);
@@ -302,6 +304,35 @@ export class C { m(x) { x ??= 1; try { this.m(x); } catch (error) { fetch(error)
     expect(findings.every(({ message }) => message.length <= 300 && message.isWellFormed())).toBe(true);
   });
 
+  it.each([{ severity: 'fatal' }, { max_findings: 0 }, { max_findings: 201 }, { language: 'python' }])(
+    'refuses the parameters %p',
+    async (parameters) => {
+      await expect(review(GOOD, parameters)).rejects.toMatchObject({ reason: 'invalid_request' });
+    },
+  );
+});
+
+describe('code_review with limits of its own', () => {
+  it('breaks off an analysis that takes too long, also in the middle of parsing', async () => {
+    const impatient = createCodeReview({ limitMs: 50 });
+    // Each further level doubles the parser's work.
+    const source = 'async('.repeat(200);
+    const { findings, verdict } = await reviewer(() => impatient)(source, { language: 'typescript' });
+    expect(findings).toMatchObject([
+      { rule: 'parley/not-analysed', message: 'The analysis took too long and was broken off.' },
+      { rule: 'parley/long-line' },
+    ]);
+    expect(verdict).toBe('request_changes');
+    // What was broken off leaves nothing behind.
+    expect((await reviewer(() => impatient)('export const a: number = 1;')).verdict).toBe('approve');
+  });
+
+  it('does not begin another attempt when the time is used up', async () => {
+    let time = 0;
+    const skill = createCodeReview({ limitMs: 1_000, now: () => (time += 600) });
+    expect(rulesOf(await reviewer(() => skill)('const a: = 1;'))).toEqual(['parley/not-analysed']);
+  });
+
   it.each([
     [
       'functions',
@@ -313,7 +344,7 @@ export class C { m(x) { x ??= 1; try { this.m(x); } catch (error) { fetch(error)
     let source = '';
     for (let count = 0; source.length + 200 < MAX_REVIEW_BYTES; count += 1) source += line.replace('$', String(count));
     const patient = createCodeReview({ limitMs: 60_000 });
-    const { findings, truncated, metrics } = await review(source, { max_findings: 200 }, undefined, patient);
+    const { findings, truncated, metrics } = await reviewer(() => patient)(source, { max_findings: 200 });
     expect(findings.length).toBeLessThanOrEqual(200);
     expect(rulesOf({ findings } as Review)).not.toContain('parley/not-analysed');
     expect(truncated).toBe(findings.length === 200);
@@ -331,13 +362,6 @@ export class C { m(x) { x ??= 1; try { this.m(x); } catch (error) { fetch(error)
     expect(accepts({ source: 'x', filename: '' })).toBe(false);
     expect(accepts({ source: 'x', filename: 'x'.repeat(256) })).toBe(false);
   });
-
-  it.each([{ severity: 'fatal' }, { max_findings: 0 }, { max_findings: 201 }, { language: 'python' }])(
-    'refuses the parameters %p',
-    async (parameters) => {
-      await expect(review(GOOD, parameters)).rejects.toMatchObject({ reason: 'invalid_request' });
-    },
-  );
 
   it('hands out nothing when it was aborted while the linter held the event loop', async () => {
     const controller = new AbortController();

@@ -18,6 +18,23 @@ export const workEnv = z.object({
     .optional()
     .describe('Folder of the journals, one per context; unset: nothing is recorded.'),
   AGENT_MAX_SESSIONS: intEnv(1_000, { min: 1, max: 100_000 }).describe('Journals kept; the oldest go first.'),
+  AGENT_SUBAGENT_PROVIDER: z
+    .enum(['none', 'acp'])
+    .default('none')
+    .describe('Where `code_review` is done: in the service itself, or in a child process spoken to over ACP.'),
+  AGENT_SUBAGENT_MAX_CHILDREN: intEnv(2, { min: 1, max: 64 }).describe(
+    'Child processes at the same time; further work waits.',
+  ),
+  AGENT_SUBAGENT_POOL_SIZE: intEnv(1, { min: 0, max: 16 }).describe(
+    'Child processes that are kept warm; 0: a new one each time.',
+  ),
+  AGENT_SUBAGENT_IDLE_SECONDS: intEnv(60, { min: 1, max: 86_400 }).describe(
+    'An unused warm one is ended after so long.',
+  ),
+  AGENT_SUBAGENT_START_SECONDS: intEnv(15, { min: 1, max: 300 }).describe('Time for a child process to come up.'),
+  AGENT_SUBAGENT_DEADLINE_SECONDS: intEnv(60, { min: 1, max: 3_600 }).describe(
+    'Time for one piece of work in a child process; it is ended then.',
+  ),
 });
 
 export type WorkConfig = z.infer<typeof workEnv>;

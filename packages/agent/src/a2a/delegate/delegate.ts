@@ -1,4 +1,5 @@
 import type { Scalar } from '../../skill.js';
+import type { A2aUpdate } from '../client/a2a-connection.js';
 import type { TaskArtifact, TaskPart } from '../task-executor.js';
 
 export interface DelegateRequest {
@@ -11,6 +12,8 @@ export interface DelegateRequest {
   /** Aborting it cancels the remote task too. */
   readonly signal: AbortSignal;
   readonly onProgress?: (text: string) => void;
+  /** Hears of everything that the partner tells, as it comes: with the first word it has the work. */
+  readonly onUpdate?: (update: A2aUpdate) => void;
 }
 
 export interface DelegateResult {

@@ -117,12 +117,14 @@ export class PartnerCall {
 
   #add(update: A2aUpdate): void {
     this.#work.add(update);
-    if (update.kind !== 'status' || update.message === undefined || isResting(update.state)) return;
-    const { text } = this.#work;
+    const { request, logger } = this.#options;
     try {
-      if (text !== undefined) this.#options.request.onProgress?.(text);
+      request.onUpdate?.(update);
+      if (update.kind !== 'status' || update.message === undefined || isResting(update.state)) return;
+      const { text } = this.#work;
+      if (text !== undefined) request.onProgress?.(text);
     } catch (error) {
-      this.#options.logger.warn('A listener to progress failed', { error });
+      logger.warn('A listener to progress failed', { error });
     }
   }
 
@@ -144,7 +146,7 @@ export class PartnerCall {
         try {
           const task = await this.#taskOfContext(limit.signal, limits.settleMs);
           if (task === undefined) return lost;
-          this.#work.add({ kind: 'task', task });
+          this.#add({ kind: 'task', task });
           return undefined;
         } catch (thrown) {
           const error = AppError.from(thrown);

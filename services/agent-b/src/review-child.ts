@@ -1,0 +1,3 @@
+import { runReviewChild } from '@parley/skills/review-child';
+
+await runReviewChild(process.env);
