@@ -41,7 +41,9 @@ const policies = [
   {
     from: { element: { type: 'service' } },
     allow: {
-      to: { element: { type: ['proto', 'service-kit', 'agent', 'harness', 'acp', 'skills', 'shell', 'proxy-protocol'] } },
+      to: {
+        element: { type: ['proto', 'service-kit', 'agent', 'harness', 'acp', 'skills', 'shell', 'proxy-protocol'] },
+      },
     },
   },
   {

@@ -26,7 +26,7 @@ async function rate(seconds, step) {
 export async function redisRegister(url, options) {
   const raw = new Redis(url, { enableAutoPipelining: true });
   const guard = { awayThresholdMs: 3_000, share: 0.5, minAgents: 1 };
-  const store = new RedisStore({ url, namespace: 'bench', logger: silentLogger, guard });
+  const store = new RedisStore({ redis: { url }, namespace: 'bench', logger: silentLogger, guard });
   await raw.ping();
   for (;;) {
     try {

@@ -1,10 +1,9 @@
-import { closeRedis, connectRedis, silentLogger } from '@parley/service-kit';
-import { eventually, startRedis } from '@parley/testkit';
 import type { Redis } from 'ioredis';
 import type { AgentTaskStore, TaskStoreBounds } from '../src/a2a/stores/agent-task-store.js';
 import { createMemoryTaskStore } from '../src/a2a/stores/memory-task-store.js';
 import { createRedisTaskStore, type RedisTaskStoreOptions } from '../src/a2a/stores/redis-task-store.js';
 import type { ManualClock } from './keeper-fixture.js';
+import { redisKinds } from './redis-kinds.js';
 
 export interface StoreAndSuccessor {
   readonly store: AgentTaskStore;
@@ -19,46 +18,24 @@ export interface TaskStores {
   readonly kinds: readonly [string, (clock: ManualClock, bounds?: TaskStoreBounds) => StoreAndSuccessor][];
 }
 
-/** To be called once in a test file: starts a real Redis for it and closes the stores of each test. */
+/** To be called once in a test file: starts real Redis servers for it and closes the stores of each test. */
 export function taskStores(): TaskStores {
-  let redis: Redis | undefined;
-  let stop: (() => Promise<void>) | undefined;
+  const redises = redisKinds();
+  const [{ redis: single }] = redises;
   let agents = 0;
   const opened: AgentTaskStore[] = [];
 
-  beforeAll(async () => {
-    const server = await startRedis();
-    const connection = connectRedis({ url: server.url, name: 'task-stores', logger: silentLogger });
-    redis = connection;
-    stop = () => server.stop();
-    await eventually(() => connection.ping());
-  }, 30_000);
-
   afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));
 
-  afterAll(async () => {
-    if (redis !== undefined) await closeRedis(redis);
-    await stop?.();
-  });
-
-  function connection(): Redis {
-    if (redis === undefined) throw new Error('Redis is not started yet');
-    return redis;
-  }
-
-  function redisStore(
-    agentId: string,
-    clock: ManualClock,
-    options: Partial<RedisTaskStoreOptions> = {},
-  ): AgentTaskStore {
-    const store = createRedisTaskStore({ redis: connection(), agentId, now: clock.now, ...options });
+  function storeOf(redis: Redis, agentId: string, clock: ManualClock, options: Partial<RedisTaskStoreOptions> = {}) {
+    const store = createRedisTaskStore({ redis, agentId, now: clock.now, ...options });
     opened.push(store);
     return store;
   }
 
   return {
-    redis: connection,
-    redisStore,
+    redis: single,
+    redisStore: (agentId, clock, options) => storeOf(single(), agentId, clock, options),
     kinds: [
       [
         'memory',
@@ -67,21 +44,21 @@ export function taskStores(): TaskStores {
           return { store, successor: () => Promise.resolve(store) };
         },
       ],
-      [
-        'redis',
+      ...redises.map(({ name, redis }): TaskStores['kinds'][number] => [
+        name,
         (clock, bounds) => {
           agents += 1;
           const agentId = `tasks-${String(agents)}`;
-          const store = redisStore(agentId, clock, bounds);
+          const store = storeOf(redis(), agentId, clock, bounds);
           return {
             store,
             successor: async () => {
               await store.close();
-              return redisStore(agentId, clock, bounds);
+              return storeOf(redis(), agentId, clock, bounds);
             },
           };
         },
-      ],
+      ]),
     ],
   };
 }

@@ -34,7 +34,7 @@ export { readJsonBody } from './http/read-json-body.js';
 export { readQuery, type QueryKind } from './http/query.js';
 export type { HttpAnswer, HttpInput, HttpRoute, RouteDoc } from './http/routes.js';
 export { runPhases, type PhaseResult, type ShutdownPhase } from './lifecycle/lifecycle.js';
-export { publishTelemetry, runService, type RunnableService } from './lifecycle/run-service.js';
+export { publishTelemetry, runService, stopTelemetry, type RunnableService } from './lifecycle/run-service.js';
 export {
   createLogger,
   quoteList,
@@ -56,6 +56,8 @@ export {
   type StreamOperation,
 } from './operation.js';
 export { closeRedis, connectRedis, storeUnavailable, type ConnectRedisOptions } from './redis/connect-redis.js';
+export { redisEnv, redisTarget } from './redis/redis-env.js';
+export type { RedisTarget, ServerAddress } from './redis/redis-target.js';
 export { sameSecret } from './security/same-secret.js';
 export { streamEvents, type SseEvent, type SseOptions } from './sse/sse-stream.js';
 export { pullItems, type PullEnd } from './streams/pull-items.js';

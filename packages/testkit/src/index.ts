@@ -5,9 +5,27 @@ export { findRedisServer } from './find-redis.js';
 export { freePort } from './free-port.js';
 export { isAlive } from './is-alive.js';
 export { startLightFleet, type FleetCounts, type LightFleet, type LightFleetOptions } from './light-fleet.js';
+export {
+  startRegistrationLoad,
+  type RegistrationLoad,
+  type RegistrationLoadCounts,
+  type RegistrationLoadOptions,
+} from './registration-load.js';
+export {
+  registrationsUnderChange,
+  type RedisChangeOptions,
+  type RedisChangeReport,
+} from './registrations-under-change.js';
 export { replayWatch, type Replay } from './replay-watch.js';
 export { startProcess, type ProcessExit, type RunningProcess, type StartProcessOptions } from './start-process.js';
 export { startRedis, type RedisServer, type StartRedisOptions } from './start-redis.js';
+export {
+  startRedisCluster,
+  type MoveOptions,
+  type RedisCluster,
+  type StartRedisClusterOptions,
+} from './start-redis-cluster.js';
+export { startRedisSentinel, type RedisSentinel, type StartRedisSentinelOptions } from './start-redis-sentinel.js';
 export { eventually, waitFor, type WaitOptions } from './wait-for.js';
 export { watchEvents, type WatchedEvent, type WatchedEvents, type WatchEventsOptions } from './watch-events.js';
 export { badBodies, oddValues } from './bad-bodies.js';

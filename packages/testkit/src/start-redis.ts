@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import { onTestsEnd } from './children.js';
 import { findRedisServer } from './find-redis.js';
 import { freePort } from './free-port.js';
+import { redisCommand, type RedisPlace } from './redis-command.js';
 import { startProcess, type RunningProcess } from './start-process.js';
 import { eventually } from './wait-for.js';
 
@@ -15,6 +15,8 @@ export interface StartRedisOptions {
   readonly extraArgs?: readonly string[];
   /** Default: any free port. The port stays the same over restarts. */
   readonly port?: number;
+  /** What `extraArgs` make its password, for what is asked here. */
+  readonly password?: string;
 }
 
 export interface RedisServer {
@@ -61,6 +63,8 @@ export async function startRedis(options: StartRedisOptions = {}): Promise<Redis
     await rm(directory, { recursive: true, force: true });
   });
 
+  const place: RedisPlace = { port, password: options.password };
+
   return {
     url: `redis://127.0.0.1:${String(port)}`,
     port,
@@ -71,7 +75,7 @@ export async function startRedis(options: StartRedisOptions = {}): Promise<Redis
     restart: async ({ keepData }) => {
       const running = process_.kill('SIGCONT');
       // Without an append-only file nothing is on disk yet. The server answers SAVE, then it is ended.
-      if (running && keepData && options.appendonly !== true) await command(port, ['SAVE']);
+      if (running && keepData && options.appendonly !== true) await redisCommand(place, ['SAVE']);
       await end();
       if (!keepData) {
         for (const name of await readdir(directory)) await rm(join(directory, name), { recursive: true, force: true });
@@ -83,9 +87,9 @@ export async function startRedis(options: StartRedisOptions = {}): Promise<Redis
     },
     resume: async () => {
       process_.kill('SIGCONT');
-      await ping(port);
+      await ping(place);
     },
-    cli: (...args) => command(port, args),
+    cli: (...args) => redisCommand(place, args),
   };
 }
 
@@ -125,7 +129,7 @@ async function launch(
     readyWhen: /Ready to accept connections/u,
   });
   try {
-    await ping(port);
+    await ping({ port, password: options.password });
   } catch (error) {
     await running.stop();
     throw error;
@@ -133,29 +137,6 @@ async function launch(
   return running;
 }
 
-async function ping(port: number): Promise<void> {
-  await eventually(() => command(port, ['PING'], 1_000), { timeoutMs: 10_000, what: 'Redis to answer PING' });
-}
-
-async function command(port: number, args: readonly string[], timeoutMs = 5_000): Promise<unknown> {
-  const [name, ...rest] = args;
-  if (name === undefined) throw new Error('no command was given');
-  const redis = new Redis({
-    host: '127.0.0.1',
-    port,
-    lazyConnect: true,
-    connectTimeout: timeoutMs,
-    commandTimeout: timeoutMs,
-    retryStrategy: () => null,
-    maxRetriesPerRequest: 0,
-  });
-  // A failed connection is told by the rejected promise; the event would only be printed.
-  redis.on('error', () => undefined);
-  try {
-    await redis.connect();
-    return await redis.call(name, rest);
-  } finally {
-    // On a connection that has ended it would start a timer.
-    if (redis.status !== 'end') redis.disconnect();
-  }
+async function ping(place: RedisPlace): Promise<void> {
+  await eventually(() => redisCommand(place, ['PING'], 1_000), { timeoutMs: 10_000, what: 'Redis to answer PING' });
 }

@@ -163,6 +163,7 @@ class App implements ProxyApp {
         run: () => {
           this.#isStopping = true;
           this.#isServing = false;
+          this.#server?.drain();
         },
       },
       ...(this.#extension.shutdownPhases ?? []),

@@ -6,6 +6,7 @@ import {
   createMetrics,
   mountOperations,
   openApiDocument,
+  redisTarget,
   type Logger,
   type Readiness,
   type RunnableService,
@@ -130,7 +131,7 @@ class Registry implements RegistryService {
     this.logger.info(`Registry listens on http ${String(this.httpPort)} and grpc ${String(this.grpcPort)}`, {
       http_port: this.httpPort,
       grpc_port: this.grpcPort,
-      store: this.#config.REDIS_URL === undefined ? 'memory' : 'redis',
+      store: redisTarget(this.#config) === undefined ? 'memory' : 'redis',
     });
   }
 
@@ -142,6 +143,7 @@ class Registry implements RegistryService {
         timeoutMs: 1_000,
         run: () => {
           this.#draining = true;
+          this.#http.drain();
           this.#grpc.setServing(false);
         },
       },

@@ -1,4 +1,15 @@
-import { boolEnv, intEnv, logFormatEnv, logLevelEnv, portEnv, ratioEnv, readEnv, secretEnv } from '@parley/service-kit';
+import {
+  boolEnv,
+  intEnv,
+  logFormatEnv,
+  logLevelEnv,
+  portEnv,
+  ratioEnv,
+  readEnv,
+  redisEnv,
+  redisTarget,
+  secretEnv,
+} from '@parley/service-kit';
 import { z } from 'zod';
 
 /** The environment of the registry. Every name carries its unit. */
@@ -8,11 +19,7 @@ export const registryEnv = z.object({
   REGISTRY_GRPC_PORT: portEnv(9_000).describe('gRPC port; 0 takes a free one.'),
   REGISTRY_LOG_FORMAT: logFormatEnv.describe('json, or text for people.'),
   REGISTRY_LOG_LEVEL: logLevelEnv.describe('debug, info, warn, error or silent.'),
-  REDIS_URL: z
-    .string()
-    .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
-    .optional()
-    .describe('Where the records live; unset: in memory of this one process.'),
+  ...redisEnv('Where the records live; no Redis at all: in memory of this one process.'),
   REGISTRY_NAMESPACE: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'small letters, digits and "-", at most 63')
@@ -42,6 +49,10 @@ export const registryEnv = z.object({
 
 export type RegistryConfig = z.infer<typeof registryEnv>;
 
+/** @throws ConfigError naming every wrong variable. */
 export function readRegistryConfig(env: Readonly<Record<string, string | undefined>>): RegistryConfig {
-  return readEnv(registryEnv, env);
+  const config = readEnv(registryEnv, env);
+  // Names what contradicts itself now, not when the store is made.
+  redisTarget(config);
+  return config;
 }

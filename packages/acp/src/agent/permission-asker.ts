@@ -1,4 +1,4 @@
-import { RequestError, type PermissionOption, type RequestPermissionRequest } from '@agentclientprotocol/sdk';
+import { RequestError, type PermissionOption } from '@agentclientprotocol/sdk';
 import type { ToolApprovalDecision, ToolApprovalRequest } from '@parley/harness';
 import { z } from 'zod';
 
@@ -10,8 +10,6 @@ export interface PermissionAskerOptions {
   /** Hears of every call that may run. */
   readonly onAllowed: (callId: string) => Promise<void>;
 }
-
-type AskParams = RequestPermissionRequest;
 
 const OPTIONS: readonly PermissionOption[] = [
   { optionId: 'allow_once', name: 'Allow once', kind: 'allow_once' },

@@ -43,6 +43,7 @@ import { Negotiator } from './negotiator.js';
 import { namesOf } from './names-of.js';
 import { Partners } from './partners.js';
 import { Registries } from './registries.js';
+import type { LeaveOptions } from './registry-link.js';
 import { skillExecutor } from './skill-executor.js';
 import { TypedEvents } from './typed-events.js';
 
@@ -307,14 +308,14 @@ export class Agent {
   }
 
   /** Takes on nothing new, ends the agreements kept here and deregisters; what runs goes on until `stop`. Never throws. */
-  leave(): Promise<void> {
-    return (this.#left ??= this.#leave());
+  leave(options: LeaveOptions = {}): Promise<void> {
+    return (this.#left ??= this.#leave(options));
   }
 
-  async #leave(): Promise<void> {
+  async #leave(options: LeaveOptions): Promise<void> {
     const isShared = this.#options.keeper?.store !== undefined;
     await Promise.allSettled([isShared ? undefined : this.keeper.endFor(this.agentId, 'shutdown')]);
-    await this.#registries.leave(FAREWELL_MS);
+    await this.#registries.leave(FAREWELL_MS, options);
   }
 
   /**

@@ -6,7 +6,7 @@ import type { Agreement } from '../wire/agreement.js';
 import type { Manifest } from '../wire/manifest.js';
 import type { AgentOptions } from './agent-options.js';
 import type { BackgroundWork } from './background-work.js';
-import { RegistryLink } from './registry-link.js';
+import { RegistryLink, type LeaveOptions } from './registry-link.js';
 
 export interface RegistriesDeps {
   readonly options: Pick<AgentOptions, 'registryClient' | 'joinToken' | 'ownerToken' | 'healthCheck'>;
@@ -77,8 +77,8 @@ export class Registries {
   }
 
   /** Never rejects. */
-  async leave(timeoutMs: number): Promise<void> {
-    await Promise.allSettled([...this.#links.values()].map((link) => link.stop(timeoutMs)));
+  async leave(timeoutMs: number, options: LeaveOptions = {}): Promise<void> {
+    await Promise.allSettled([...this.#links.values()].map((link) => link.stop(timeoutMs, options)));
   }
 
   /** Never rejects. */

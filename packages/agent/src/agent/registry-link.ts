@@ -17,6 +17,11 @@ export interface RegistryLinkOptions {
   readonly healthCheck?: HealthCheck;
 }
 
+export interface LeaveOptions {
+  /** False leaves the registration to other replicas of the agent, which keep it. Default true. */
+  readonly deregister?: boolean;
+}
+
 /** Living agreements reported after a registration, newest first. */
 const MAX_TOLD_AGAIN = 500;
 
@@ -48,10 +53,10 @@ export class RegistryLink {
   }
 
   /** What is still to be reported goes out first, while the registration stands. */
-  async stop(flushMs: number): Promise<void> {
+  async stop(flushMs: number, options: LeaveOptions = {}): Promise<void> {
     await this.reporter.flush(flushMs);
     await this.reporter.stop();
-    await this.lease.stop();
+    await this.lease.stop(options);
   }
 
   /** A registry that lost its memory, or a new one, knows nothing of what was agreed before. */

@@ -1,6 +1,4 @@
-import type { Redis } from 'ioredis';
-import { closeRedis, connectRedis, silentLogger } from '@parley/service-kit';
-import { eventually, startRedis, type RedisServer } from '@parley/testkit';
+import { eventually } from '@parley/testkit';
 import type { SessionRecord } from '../negotiation/session-record.js';
 import type { AgreementRecord } from './agreement-record.js';
 import { MAX_REMEMBERED_CALLS, type AgreementStore, type CommitResult } from './agreement-store.js';
@@ -9,21 +7,8 @@ import { createRedisAgreementStore } from './redis-store.js';
 import { manualClock, START, type ManualClock } from '../../test-support/keeper-fixture.js';
 import { agreementRecord, pendingRecord } from '../../test-support/agreement-records.js';
 import { applyChange } from './transitions.js';
+import { redisKinds } from '../../test-support/redis-kinds.js';
 import { sessionRecord } from '../../test-support/session-record.js';
-
-let server: RedisServer;
-let redis: Redis;
-
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis({ url: server.url, name: 'agreement-store-test', logger: silentLogger });
-  await eventually(() => redis.ping());
-}, 30_000);
-
-afterAll(async () => {
-  await closeRedis(redis);
-  await server.stop();
-});
 
 interface Options {
   readonly clock: ManualClock;
@@ -34,13 +19,14 @@ interface Options {
 let stores = 0;
 const kinds: [string, (options: Options) => AgreementStore][] = [
   ['memory', ({ clock, ...options }) => createMemoryAgreementStore({ ...options, now: clock.now })],
-  [
-    'redis',
+  ...redisKinds().map(({ name, redis }): [string, (options: Options) => AgreementStore] => [
+    name,
     ({ clock, ...options }) => {
       stores += 1;
-      return createRedisAgreementStore({ ...options, redis, agentId: `store-${String(stores)}`, now: clock.now });
+      const agentId = `store-${String(stores)}`;
+      return createRedisAgreementStore({ ...options, redis: redis(), agentId, now: clock.now });
     },
-  ],
+  ]),
 ];
 
 describe.each(kinds)('the %s store of agreements', (_, createStore) => {

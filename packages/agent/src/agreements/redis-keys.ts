@@ -25,8 +25,13 @@ export interface AgreementKeys {
   readonly agreementPrefix: string;
 }
 
+/** What stands between the braces in every key of an agent, in all its stores. */
+export function agentHashTag(agentId: string): string {
+  return `parley-agent:${agentId}`;
+}
+
 export function agreementKeys(agentId: string): AgreementKeys {
-  const prefix = `{parley-agent:${agentId}}`;
+  const prefix = `{${agentHashTag(agentId)}}`;
   return {
     agreement: (id) => `${prefix}:agreement:${id}`,
     calls: (id) => `${prefix}:calls:${id}`,

@@ -102,7 +102,8 @@ end
 if redis.call('ZCARD', ended) > tonumber(ARGV[10]) then
   local oldest = redis.call('ZPOPMIN', ended)[1]
   redis.call('ZREM', all, oldest)
-  redis.call('DEL', ARGV[11] .. oldest)
+  -- On a cluster it may have moved to another node just now; it goes by itself there.
+  redis.pcall('DEL', ARGV[11] .. oldest)
 end
 return 1
 `);

@@ -285,6 +285,15 @@ describe('stopping', () => {
     expect(events.at(-1)).toEqual({ type: 'stopped' });
   });
 
+  it('leaves the registration to others who keep it, when told so', async () => {
+    const { registry, keeper, events, pass } = keep();
+    await keeper.start();
+    await keeper.stop({ deregister: false });
+    await pass(60_000);
+    expect(registry.asked.map(({ what }) => what)).toEqual(['register']);
+    expect(events.at(-1)).toEqual({ type: 'stopped' });
+  });
+
   it('takes a second at most, and tries even when the answer to the registration never came', async () => {
     const { registry, keeper, pass } = keep();
     registry.answersNothing = true;

@@ -82,9 +82,12 @@ export class LeaseKeeper {
     return this.#first.promise;
   }
 
-  /** Ends the loop and deregisters, within a second even if the registry is away. */
-  stop(): Promise<void> {
-    this.#stopping ??= this.#end();
+  /**
+   * Ends the loop and deregisters, within a second even if the registry is away.
+   * @param options.deregister default true; false leaves the registration to others who keep it.
+   */
+  stop(options: { readonly deregister?: boolean } = {}): Promise<void> {
+    this.#stopping ??= this.#end(options.deregister ?? true);
     return this.#stopping;
   }
 
@@ -252,13 +255,13 @@ export class LeaseKeeper {
     return this.#state.kind === 'held' ? this.#untilNext(this.#state.renewAt) : 0;
   }
 
-  async #end(): Promise<void> {
+  async #end(deregister: boolean): Promise<void> {
     this.#ending.abort();
     await this.#running;
     if (this.#state.kind === 'stopped') return;
     // Also after an attempt without an answer: the registry may have taken it.
     const mayBeRegistered = this.#everAsked && this.#state.kind !== 'unhealthy';
-    if (mayBeRegistered) await this.#deregister(new AbortController().signal);
+    if (mayBeRegistered && deregister) await this.#deregister(new AbortController().signal);
     this.#first.reject(new AppError('cancelled', 'The agent was stopped before it was registered.'));
     this.#enter({ kind: 'stopped' }, { type: 'stopped' });
   }

@@ -1,4 +1,14 @@
-import { boolEnv, intEnv, logFormatEnv, logLevelEnv, portEnv, readEnv, secretEnv } from '@parley/service-kit';
+import {
+  boolEnv,
+  intEnv,
+  logFormatEnv,
+  logLevelEnv,
+  portEnv,
+  readEnv,
+  redisEnv,
+  redisTarget,
+  secretEnv,
+} from '@parley/service-kit';
 import { z } from 'zod';
 import { agentId } from '../wire/identifiers.js';
 
@@ -54,19 +64,19 @@ export function agentEnv(defaults: AgentDefaults) {
     AGENT_LOG_FORMAT: logFormatEnv.describe('json, or text for people.'),
     AGENT_LOG_LEVEL: logLevelEnv.describe('debug, info, warn, error or silent.'),
     AGENT_DRAIN_DELAY_MS: intEnv(500, { min: 0, max: 30_000 }).describe('Wait between deregistering and closing.'),
-    REDIS_URL: z
-      .string()
-      .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
-      .optional()
-      .describe('Where agreements live; unset: in memory of this one process.'),
+    ...redisEnv('Where agreements and tasks live; no Redis at all: in memory of this one process.'),
   });
 }
 
 export type AgentConfig = z.infer<ReturnType<typeof agentEnv>>;
 
+/** @throws ConfigError naming every wrong variable. */
 export function readAgentConfig(
   defaults: AgentDefaults,
   env: Readonly<Record<string, string | undefined>>,
 ): AgentConfig {
-  return readEnv(agentEnv(defaults), env);
+  const config = readEnv(agentEnv(defaults), env);
+  // Names what contradicts itself now, not when the store is made.
+  redisTarget(config);
+  return config;
 }

@@ -1,8 +1,10 @@
 import { createServer } from 'node:net';
+import { hostname } from 'node:os';
 import {
   closeRedis,
   connectRedis,
   createMetrics,
+  redisTarget,
   type Logger,
   type Metrics,
   type Readiness,
@@ -14,11 +16,13 @@ import type { TaskExecutor } from '../a2a/task-executor.js';
 import type { Redis } from 'ioredis';
 import { Agent } from '../agent/agent.js';
 import type { AgentIdentity } from '../agent/agent-options.js';
+import { agentHashTag } from '../agreements/redis-keys.js';
 import { createRedisAgreementStore } from '../agreements/redis-store.js';
 import type { KeeperMetrics } from '../agreements/index.js';
 import type { LeaseEvent } from '../lease/index.js';
 import type { Skill } from '../skill.js';
 import type { AgentConfig } from './agent-config.js';
+import { joinReplicas, type ReplicaGroup } from './replica-group.js';
 import { serveAgent, type ServedAgent } from './serve-agent.js';
 import { serveTasks, type ServedTasks, type TaskExecutorFactory } from './serve-tasks.js';
 
@@ -63,6 +67,8 @@ class AgentService implements AgentServiceHandle {
   #agent: Agent | undefined;
   #served: ServedAgent | undefined;
   #tasks: ServedTasks | undefined;
+  #replicas: ReplicaGroup | undefined;
+  #othersLive = false;
   #registered = false;
   #draining = false;
   readonly #registering = new AbortController();
@@ -73,10 +79,10 @@ class AgentService implements AgentServiceHandle {
     this.#config = config;
     this.#options = options;
     this.#metrics = createMetrics({ service: config.AGENT_ID });
+    const redis = redisTarget(config);
+    const name = config.AGENT_ID;
     this.#redis =
-      config.REDIS_URL === undefined
-        ? undefined
-        : connectRedis({ url: config.REDIS_URL, name: config.AGENT_ID, logger });
+      redis === undefined ? undefined : connectRedis({ ...redis, name, logger, hashTag: agentHashTag(name) });
     const { negotiations, ends, leases, calls } = agentMetrics(this.#metrics);
     this.#keeperMetrics = {
       onNegotiation: (outcome, reason) => {
@@ -113,6 +119,7 @@ class AgentService implements AgentServiceHandle {
     this.#agent = agent;
     this.#observe(agent);
     this.#tasks = this.#serveTasks(agent, endpoint);
+    this.#replicas = this.#joinReplicas(httpPort);
     await this.#recoverTasks();
     this.#served = await serveAgent(agent, {
       ...(this.#tasks === undefined ? {} : { a2a: this.#tasks.server }),
@@ -139,6 +146,12 @@ class AgentService implements AgentServiceHandle {
   async #handOn(request: DelegateRequest): Promise<DelegateResult> {
     if (this.#tasks === undefined) throw new Error('the agent has not started');
     return this.#tasks.delegate(request);
+  }
+
+  #joinReplicas(httpPort: number): ReplicaGroup | undefined {
+    if (this.#redis === undefined) return undefined;
+    const member = `${hostname()}:${String(httpPort)}`;
+    return joinReplicas({ redis: this.#redis, agentId: this.#config.AGENT_ID, member });
   }
 
   #serveTasks(agent: Agent, publicUrl: string): ServedTasks | undefined {
@@ -248,7 +261,11 @@ class AgentService implements AgentServiceHandle {
         run: async () => {
           this.#draining = true;
           this.#registering.abort();
-          await this.#agent?.leave();
+          this.#served?.drain();
+          this.#othersLive = (await this.#replicas?.leave()) ?? false;
+          // With nobody left, nobody could do what is begun now. Others keep the registration and all that is agreed;
+          // until its clients have gone over to them this one goes on as before.
+          if (!this.#othersLive) await this.#agent?.leave();
         },
       },
       {
@@ -259,10 +276,19 @@ class AgentService implements AgentServiceHandle {
       {
         name: 'requests in flight',
         timeoutMs: 11_000,
-        // Streams are requests that end with their tasks.
-        run: () => Promise.all([this.#tasks?.close(5_000), this.#served?.close(10_000)]).then(() => undefined),
+        run: async () => {
+          const left = this.#agent?.leave({ deregister: !this.#othersLive });
+          // Streams are requests that end with their tasks.
+          await Promise.all([left, this.#tasks?.close(5_000), this.#served?.close(10_000)]);
+        },
       },
-      { name: 'agreements', timeoutMs: 7_500, run: () => this.#agent?.stop() },
+      {
+        name: 'agreements',
+        timeoutMs: 7_500,
+        run: async () => {
+          await Promise.all([this.#agent?.stop(), ...this.#options.skills.map((skill) => skill.close?.())]);
+        },
+      },
       { name: 'store', timeoutMs: 1_500, run: () => (this.#redis === undefined ? undefined : closeRedis(this.#redis)) },
     ];
   }

@@ -41,6 +41,8 @@ export interface ServedAgent {
   readonly httpPort: number;
   /** Undefined when it is not served over gRPC. */
   readonly grpcPort: number | undefined;
+  /** Kept connections end with their next answer, so that their clients go elsewhere before `close`. */
+  drain(): void;
   /** Takes nothing new, lets what is in flight finish within the grace (default 10,000 ms), then forces. Stops no agent. */
   close(graceMs?: number): Promise<void>;
 }
@@ -103,6 +105,10 @@ export async function serveAgent(agent: Agent, options: ServeAgentOptions = {}):
     httpUrl: `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${String(port)}`,
     httpPort: port,
     grpcPort: boundGrpc,
+    drain: () => {
+      http.drain();
+      grpc.setServing(false);
+    },
     close: async (graceMs = 10_000) => {
       grpc.setServing(false);
       await Promise.all([http.close(graceMs), boundGrpc === undefined ? undefined : grpc.close(graceMs)]);

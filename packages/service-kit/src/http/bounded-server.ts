@@ -24,6 +24,8 @@ export interface BoundedServer {
   readonly server: Server;
   /** @returns the port in use. @throws when the port is taken. */
   listen(port: number, host: string): Promise<number>;
+  /** From now on connections end with their next answer; for the time between "not ready" and `close`. */
+  drain(): void;
   /**
    * Takes no new connections and waits for what is in flight; idle connections close at once, and what is left
    * after the grace is cut. Called again, the shorter grace counts.
@@ -55,6 +57,9 @@ export function createBoundedServer(options: BoundedServerOptions): BoundedServe
   return {
     server,
     listen: (port, host) => listen(server, port, host),
+    drain: () => {
+      connections.drain();
+    },
     close: (graceMs) => connections.close(graceMs),
   };
 }

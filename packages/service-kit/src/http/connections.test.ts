@@ -34,6 +34,22 @@ describe('connections', () => {
   });
 });
 
+describe('drain', () => {
+  it('ends each connection with its next answer, and goes on answering', async () => {
+    const server = await startSlow();
+    const kept = new RawConnection(server.port).send(GET('/a'));
+    await kept.answer();
+    server.drain();
+    const last = await kept.send(GET('/a')).answer();
+    expect(last.status).toBe(200);
+    expect(last.head).toMatch(/^connection: close$/im);
+    await kept.closed;
+    // Whoever has not heard of it yet is still served.
+    expect((await raw(server.port, GET('/a'))).status).toBe(200);
+    kept.socket.destroy();
+  });
+});
+
 describe('close', () => {
   it('ends idle connections at once: those that have had an answer and those that never asked', async () => {
     const server = await startSlow();

@@ -6,6 +6,7 @@ export class Connections {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #latest = new WeakMap<Socket, ServerResponse>();
+  #draining = false;
   #closed: Promise<void> | undefined;
 
   constructor(server: Server) {
@@ -19,7 +20,7 @@ export class Connections {
   /** To be called for every request before it is answered. */
   track(request: IncomingMessage, response: ServerResponse): void {
     this.#latest.set(request.socket, response);
-    if (this.#closed !== undefined) response.shouldKeepAlive = false;
+    if (this.#draining) response.shouldKeepAlive = false;
   }
 
   /** The answer that is due, or under way, on a connection. */
@@ -29,10 +30,19 @@ export class Connections {
   }
 
   /**
+   * Each connection ends with its next answer, and its client makes the next request of another server. Requests are
+   * answered as before: whoever keeps a connection learns in no other way that a server is about to close.
+   */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  /**
    * Takes no new connections, closes idle ones at once and the others when their answer is out; what is left
    * after the grace is cut. May be called again with a shorter grace.
    */
   async close(graceMs: number): Promise<void> {
+    this.drain();
     if (this.#closed === undefined) {
       if (!this.#server.listening) return;
       this.#closed = this.#begin();

@@ -1,11 +1,15 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { AppError } from '../errors/app-error.js';
 import type { Logger } from '../logging/logger.js';
+import { locateBySentinel } from './locate-by-sentinel.js';
+import { locateInCluster } from './locate-in-cluster.js';
+import { locatingConnector } from './locating-connector.js';
+import type { RedisTarget } from './redis-target.js';
+import { retryRefused } from './retry-refused.js';
+import type { ServerLocator } from './server-locator.js';
 import { writeTogether } from './write-together.js';
 
-export interface ConnectRedisOptions {
-  /** `redis://[user:password@]host:port/db` or `rediss://...`. */
-  readonly url: string;
+export interface RedisConnectionSettings {
   /** Seen in `CLIENT LIST`. */
   readonly name: string;
   readonly logger: Logger;
@@ -21,19 +25,37 @@ export interface ConnectRedisOptions {
    * 30,000 ms for a blocking connection (which must not block for longer).
    */
   readonly silenceMs?: number;
+  /**
+   * What stands between the braces in all keys that are used over this connection, so that they lie in one slot.
+   * Needed with a cluster: the connection goes to the node that serves the slot.
+   */
+  readonly hashTag?: string;
 }
+
+/** Where Redis is, and how to talk to it. */
+export type ConnectRedisOptions = RedisTarget & RedisConnectionSettings;
 
 const COMMAND_TIMEOUT_MS = 800;
 const BLOCKING_SILENCE_MS = 30_000;
+const DISCONNECT_TIMEOUT_MS = 100;
+/** Of one address. Where the master is looked for, that costs nobody anything, and it may be another one already. */
+const MAX_RECONNECT_MS = 1_000;
+const MAX_RELOCATE_MS = 250;
 
 /**
  * One connection with bounded behaviour: it reconnects for ever (50 ms to 1 s apart), but a command
  * given while it is away fails at once, and one that is under way fails after `commandTimeoutMs` or when the
  * connection is lost; none is sent twice. The library's own defaults would keep a command waiting for about 70 s.
+ *
+ * With sentinels or a cluster, each attempt to connect asks them where the master is, and what a server refuses because
+ * it is not (or not yet) the right one is tried again within the same time: see {@link retryRefused}.
  */
 export function connectRedis(options: ConnectRedisOptions): Redis {
   const blocking = options.blocking ?? false;
   const commandTimeout = options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
+  const locator = locatorOf(options);
+  const located = locator === undefined ? undefined : locate(options, locator);
+  let retries: ReturnType<typeof retryRefused> | undefined;
   const settings = {
     connectionName: options.name,
     lazyConnect: false,
@@ -44,18 +66,45 @@ export function connectRedis(options: ConnectRedisOptions): Redis {
     autoResendUnfulfilledCommands: false,
     connectTimeout: 1_000,
     // The half-closed socket of a peer that does not answer; the library waits, and keeps the process, for 2 s.
-    disconnectTimeout: 100,
+    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
     keepAlive: 5_000,
     socketTimeout: options.silenceMs ?? (blocking ? BLOCKING_SILENCE_MS : 3 * commandTimeout),
-    retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt - 1, 5), 1_000),
+    retryStrategy: (attempt: number) => {
+      if (attempt === 1 && retries?.isSwitching === true) return 1;
+      const most = locator === undefined ? MAX_RECONNECT_MS : MAX_RELOCATE_MS;
+      return Math.min(50 * 2 ** Math.min(attempt - 1, 5), most);
+    },
     // A fail-over answers READONLY on the old primary: reconnect, so that the name leads to the new one.
-    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? (1 as const) : false),
+    reconnectOnError: (error: Error) => {
+      if (locator !== undefined && !blocking) return false;
+      return /^(?:READONLY|MOVED) /.test(error.message) ? (1 as const) : false;
+    },
     ...(blocking ? {} : { commandTimeout }),
+    ...(options.username === undefined ? {} : { username: options.username }),
+    ...(options.password === undefined ? {} : { password: options.password }),
   } satisfies RedisOptions;
-  const redis = new Redis(options.url, settings);
+  const redis = 'url' in options ? new Redis(options.url, settings) : new Redis({ ...settings, ...located?.settings });
   if (!blocking && (options.pipelining ?? true)) writeTogether(redis);
+  if (locator !== undefined && !blocking) {
+    const redirected = locator.redirected?.bind(locator);
+    retries = retryRefused(redis, { timeoutMs: commandTimeout, redirected, unanswered: located?.suspect });
+  }
   reportAvailability(redis, options);
   return redis;
+}
+
+function locatorOf(options: ConnectRedisOptions): ServerLocator | undefined {
+  if ('url' in options) return undefined;
+  if ('sentinels' in options) return locateBySentinel(options);
+  if (options.hashTag === undefined) throw new TypeError('a connection to a cluster needs the hash tag of its keys');
+  return locateInCluster(options, options.hashTag);
+}
+
+function locate(options: ConnectRedisOptions, locator: ServerLocator) {
+  const tls = 'url' in options ? false : (options.tls ?? false);
+  const { Connector, suspect } = locatingConnector({ locator, tls, disconnectTimeoutMs: DISCONNECT_TIMEOUT_MS });
+  // `tls` tells the library which event means that the connection is there.
+  return { settings: { Connector, ...(tls ? { tls: {} } : {}) }, suspect };
 }
 
 /** Without a listener for its errors the library would print each failed attempt. */

@@ -115,10 +115,14 @@ export class CatalogueSync {
   #applyRegistration({ type, revision, atMs, agentId, record }: RegistrationChange): RegistryEvent | undefined {
     const known = this.#catalogue.entry(agentId);
     if (known !== undefined && known.revision >= revision) return { type, revision, atMs, agentId, agent: known };
+    // Over here, but nobody has been told.
+    const wasRetired = this.#retired.has(agentId);
     const agent = this.#upsert(record);
     if (agent === undefined) return undefined;
-    // Known already although the store thought it new: the store had lost it in between.
-    return { type: known === undefined ? type : 'updated', revision, atMs, agentId, agent };
+    // Known already although the store thought it new: the store had lost it in between. And the other way round, when
+    // another replica has told the store of an agent that it had lost.
+    const told = known !== undefined ? 'updated' : wasRetired ? type : 'registered';
+    return { type: told, revision, atMs, agentId, agent };
   }
 
   renewed(renewals: readonly Renewal[]): void {

@@ -1,5 +1,7 @@
-import { eventually, waitFor } from '@parley/testkit';
+import { silentLogger } from '@parley/service-kit';
+import { eventually, startRedis, waitFor } from '@parley/testkit';
 import { Redis } from 'ioredis';
+import { RedisStore } from '../store/redis/redis-store.js';
 import { agent, failure, HASH, ids, live, register, ReplicaBench, say } from '../testing/replica-bench.js';
 
 const bench = new ReplicaBench().use();
@@ -140,6 +142,36 @@ test('a Redis that comes back with older data is taken for another life of the l
   expect(say(two.told, 'lost').at(-1)).toBe('updated lost');
 }, 20_000);
 
+test('a promoted replica that others went on with: whoever only the old master knew stays until it is back', async () => {
+  const one = await bench.replica();
+  await register(one, 'old');
+  const replica = await startRedis();
+  await copyAll(bench.redis.url, replica.url);
+  await one.core.applied(await register(one, 'lost'));
+  // Whoever goes on there has seen nothing of what is lost, and goes on in the same epoch.
+  const guard = { awayThresholdMs: 60_000, share: 1, minAgents: 1 };
+  const promoted = { redis: { url: replica.url }, logger: silentLogger, guard, namespace: bench.namespace };
+  const other = new RedisStore(promoted);
+  await eventually(() => other.ping());
+  for (const agentId of ['new-1', 'new-2', 'new-3']) {
+    const manifestJson = JSON.stringify({ agent_id: agentId, name: agentId, endpoint: 'http://x', capabilities: ['translate'] });
+    await other.register({ agentId, manifestJson, ttlMs: 30_000, newTokenHash: HASH });
+  } // prettier-ignore
+  await other.close();
+  await copyAll(replica.url, bench.redis.url);
+  await waitFor(() => say(one.told).includes('resync epoch_changed'));
+  expect(ids(one)).toEqual(['lost', 'new-1', 'new-2', 'new-3', 'old']);
+
+  const two = await bench.replica();
+  expect(ids(two)).not.toContain('lost');
+  expect(await failure(two.core.renew('lost', HASH))).toMatchObject({ code: 'lease_unknown' });
+  const revision = await register(two, 'lost');
+  await one.core.applied(revision);
+  // New to those who watch here, and never gone for those who watch there.
+  expect(say(two.told, 'lost')).toEqual(['registered lost']);
+  expect(say(one.told, 'lost').at(-1)).toBe('updated lost');
+}, 20_000);
+
 test('the order of deadlines is rebuilt from the records when it is gone', async () => {
   const one = await bench.replica();
   await register(one, 'a');
@@ -150,6 +182,16 @@ test('the order of deadlines is rebuilt from the records when it is gone', async
   await waitFor(() => say(two.told).includes('expired b'), { timeoutMs: 4_000 });
   expect(ids(one)).toEqual(['a']);
 }, 20_000);
+
+/** Makes one Redis what another one is, in one step that also ends all connections to it. */
+async function copyAll(from: string, to: string): Promise<void> {
+  const [reader, writer] = [new Redis(from), new Redis(to)];
+  const step = writer.multi().flushall();
+  for (const key of await reader.keys('*')) step.restore(key, 0, await reader.dumpBuffer(key));
+  await step.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes').exec();
+  reader.disconnect();
+  writer.disconnect();
+}
 
 /** Puts all of Redis back to what it was at the time of the call, in one step. */
 async function memoryOfNow(): Promise<() => Promise<void>> {

@@ -42,6 +42,8 @@ export class Replica {
   #following = new AbortController();
   #position: LogPosition | undefined;
   #needsSnapshot = true;
+  /** The log was found to be another one than the one that was followed, whatever its epoch is called. */
+  #isOtherLog = false;
   #loops: Promise<unknown> | undefined;
   #firstSnapshot = Promise.withResolvers<undefined>();
   #lastState: ReplicaStatus['state'] = 'starting';
@@ -110,8 +112,10 @@ export class Replica {
         }
       } catch (error) {
         if (this.#over()) return;
-        if (error instanceof LogGap) this.#needsSnapshot = true;
-        else this.#lost('The change log cannot be read', error);
+        if (error instanceof LogGap) {
+          this.#needsSnapshot = true;
+          this.#isOtherLog ||= error.reason === 'epoch_changed';
+        } else this.#lost('The change log cannot be read', error);
         await delay(backoffMs, signal);
         backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS);
       }
@@ -126,12 +130,13 @@ export class Replica {
     const snapshot = await store.snapshot();
     const { position } = snapshot;
     const missing = await this.#sync.load(snapshot, signal);
-    const lostData = before !== undefined && before.epoch !== position.epoch;
+    const lostData = before !== undefined && (this.#isOtherLog || before.epoch !== position.epoch);
     if (lostData) await this.#sync.adopt(missing, this.#ownOutage(snapshot.nowMs), signal);
     else this.#sync.forget(missing);
 
     this.#position = position;
     this.#needsSnapshot = false;
+    this.#isOtherLog = false;
     this.feed.restart(position.revision);
     this.#gate.advance(position.revision);
     if (before === undefined) {

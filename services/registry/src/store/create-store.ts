@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from '@parley/service-kit';
+import { redisTarget, type Logger } from '@parley/service-kit';
 import type { RegistryConfig } from '../config.js';
 import { DEFAULT_GUARD, type GuardSettings } from '../domain/guard.js';
 import { MemoryStore } from './memory/memory-store.js';
@@ -10,9 +10,10 @@ export function guardSettings(config: RegistryConfig): GuardSettings {
   return { ...DEFAULT_GUARD, share: config.REGISTRY_GUARD_SHARE, minAgents: config.REGISTRY_GUARD_MIN_AGENTS };
 }
 
-/** Redis when `REDIS_URL` is set, else the memory of this process. */
+/** Redis when the environment says where one is, else the memory of this process. */
 export function createStore(config: RegistryConfig, logger: Logger): RegistryStore {
   const guard = guardSettings(config);
-  if (config.REDIS_URL === undefined) return new MemoryStore({ epoch: randomUUID(), guard });
-  return new RedisStore({ url: config.REDIS_URL, namespace: config.REGISTRY_NAMESPACE, logger, guard });
+  const redis = redisTarget(config);
+  if (redis === undefined) return new MemoryStore({ epoch: randomUUID(), guard });
+  return new RedisStore({ redis, namespace: config.REGISTRY_NAMESPACE, logger, guard });
 }

@@ -39,7 +39,7 @@ export class ReplicaBench {
   async replica(options: ReplicaOptions = {}): Promise<TestReplica> {
     const Store = options.losesRenewals === true ? ForgetfulStore : RedisStore;
     const url = options.url ?? this.redis.url;
-    const store = new Store({ url, logger: silentLogger, guard: GUARD, namespace: this.#namespace });
+    const store = new Store({ redis: { url }, logger: silentLogger, guard: GUARD, namespace: this.#namespace });
     const core = createRegistryCore({
       store,
       logger: silentLogger,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { silentLogger } from '@parley/service-kit';
-import { eventually, startRedis, type RedisServer } from '@parley/testkit';
+import { silentLogger, type RedisTarget } from '@parley/service-kit';
+import { eventually, startRedis, startRedisCluster, startRedisSentinel } from '@parley/testkit';
 import type { GuardSettings } from '../domain/guard.js';
 import type { Change } from '../domain/types.js';
 import { MemoryStore } from '../store/memory/memory-store.js';
@@ -102,7 +102,9 @@ export function told(all: readonly Change[]): string[] {
 export function describeStores(define: (bench: StoreBench) => void): void {
   for (const [name, kind] of [
     ['memory', memoryKind()],
-    ['Redis', redisKind()],
+    ['Redis', redisKind(async () => ({ url: (await startRedis()).url }))],
+    ['Redis by sentinels', redisKind(() => startRedisSentinel({ replicas: 1, sentinels: 1 }))],
+    ['Redis Cluster', redisKind(async () => ({ clusterNodes: (await startRedisCluster()).addresses }))],
   ] as const) {
     describe(name, () => {
       const bench = new StoreBench(kind);
@@ -128,15 +130,15 @@ function memoryKind(): StoreKind {
   };
 }
 
-function redisKind(): StoreKind {
-  let redis: RedisServer | undefined;
+function redisKind(start: () => Promise<RedisTarget>): StoreKind {
+  let redis: RedisTarget = { url: '' };
   return {
     start: async () => {
-      redis = await startRedis();
+      redis = await start();
     },
     open: async (settings) => {
       const options = { logger: silentLogger, guard: NO_GUARD, namespace: `test-${randomUUID()}`, ...settings };
-      const store = new RedisStore({ url: redis?.url ?? '', ...options });
+      const store = new RedisStore({ redis, ...options });
       await eventually(() => store.ping());
       return store;
     },

@@ -1,37 +1,24 @@
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { closeRedis, connectRedis, silentLogger } from '@parley/service-kit';
-import { eventually, startRedis, type RedisServer } from '@parley/testkit';
-import type { Redis } from 'ioredis';
 import { callOf, pushConfig } from '../../../test-support/a2a-tasks.js';
 import { manualClock, type ManualClock } from '../../../test-support/keeper-fixture.js';
+import { redisKinds } from '../../../test-support/redis-kinds.js';
 import { createMemoryPushStore } from './memory-push-store.js';
 import type { AgentPushStore, PushStoreOptions } from './push-store.js';
 import { createRedisPushStore } from './redis-push-store.js';
 
-let server: RedisServer;
-let redis: Redis;
-
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis({ url: server.url, name: 'push-store-test', logger: silentLogger });
-  await eventually(() => redis.ping());
-}, 30_000);
-
-afterAll(async () => {
-  await closeRedis(redis);
-  await server.stop();
-});
-
+const redises = redisKinds();
+const [{ redis: single }] = redises;
 let agents = 0;
 const kinds: [string, (options: PushStoreOptions) => AgentPushStore][] = [
   ['memory', createMemoryPushStore],
-  [
-    'redis',
+  ...redises.map(({ name, redis }): [string, (options: PushStoreOptions) => AgentPushStore] => [
+    name,
     (options) => {
       agents += 1;
-      return createRedisPushStore({ ...options, redis, agentId: `push-${String(agents)}` });
+      return createRedisPushStore({ ...options, redis: redis(), agentId: `push-${String(agents)}` });
     },
-  ],
+  ]),
 ];
 
 const alice = callOf('alice');
@@ -128,6 +115,7 @@ it('the memory store keeps those of the tasks that were set last', async () => {
 
 describe('in Redis', () => {
   it('everything is below the agent, without the name of the caller, and goes by itself', async () => {
+    const redis = single();
     const store = createRedisPushStore({ redis, agentId: 'push-keys', keepMs: 60_000 });
     await store.save('task-1', callOf('alice@example.org'), pushConfig(URL_1));
     const keys = await redis.keys('*push-keys*');

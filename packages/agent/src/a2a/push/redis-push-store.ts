@@ -2,6 +2,7 @@ import { TaskPushNotificationConfig } from '@a2a-js/sdk';
 import { resolveUserScope, type ServerCallContext, type StoredPushNotificationConfig } from '@a2a-js/sdk/server';
 import { storeUnavailable } from '@parley/service-kit';
 import type { Redis } from 'ioredis';
+import { agentHashTag } from '../../agreements/redis-keys.js';
 import { redisScript, runScript } from '../../agreements/redis-script.js';
 import { hashed, scopeOf } from '../stores/scope.js';
 import {
@@ -94,7 +95,7 @@ class RedisPushStore implements AgentPushStore {
 
   #keyOf(taskId: string, context: ServerCallContext): string {
     const { agentId, ownerResolver = resolveUserScope } = this.#options;
-    return `{parley-agent:${agentId}}:task-push:${hashed(scopeOf(context, ownerResolver))}:${taskId}`;
+    return `{${agentHashTag(agentId)}}:task-push:${hashed(scopeOf(context, ownerResolver))}:${taskId}`;
   }
 
   #now(): number {

@@ -1,4 +1,5 @@
 import type { TaskState } from '@a2a-js/sdk';
+import { agentHashTag } from '../../agreements/redis-keys.js';
 import type { TaskPhase } from './task-state.js';
 
 /**
@@ -22,7 +23,7 @@ export interface TaskKeys {
 }
 
 export function taskKeys(agentId: string): TaskKeys {
-  const prefix = `{parley-agent:${agentId}}`;
+  const prefix = `{${agentHashTag(agentId)}}`;
   const index = (scope: string): string => `${prefix}:tasks:${scope}`;
   return {
     task: (scope, taskId) => `${prefix}:task:${scope}:${taskId}`,

@@ -1,6 +1,11 @@
 import { redisScript } from '../../agreements/redis-script.js';
 
-/** Names of 22 characters, as in a member `<scope>:<context>:<task id>`. */
+/**
+ * Names of 22 characters, as in a member `<scope>:<context>:<task id>`.
+ *
+ * While its slot moves to another node of a cluster, Redis stops a script at the first touch of an undeclared key that is
+ * there already. So such keys come before any change, and forgetting ends with what makes it be tried again.
+ */
 const FORGET = `
 local function unindex(index_prefix, scope, context, id)
   local index = index_prefix .. scope
@@ -10,9 +15,9 @@ local function unindex(index_prefix, scope, context, id)
 end
 local function forget(phase, member, task_prefix, index_prefix)
   local scope, context, id = string.sub(member, 1, 22), string.sub(member, 24, 45), string.sub(member, 47)
-  redis.call('ZREM', phase, member)
   redis.call('DEL', task_prefix .. scope .. ':' .. id)
   unindex(index_prefix, scope, context, id)
+  redis.call('ZREM', phase, member)
 end
 local function forget_past(phases, now, task_prefix, index_prefix)
   for _, phase in ipairs(phases) do
@@ -65,6 +70,7 @@ else
   end
 end
 
+if state and state ~= ARGV[3] then redis.call('ZREM', ARGV[12] .. string.sub(ARGV[6], 1, 22) .. ':s' .. state, id) end
 local next_version = (tonumber(version or ARGV[1]) or 0) + 1
 redis.call('HSET', task, 'doc', ARGV[2], 'version', next_version, 'state', ARGV[3], 'phase', ARGV[4], 'replica', ARGV[13])
 if not (phase == 'ended') then
@@ -73,7 +79,6 @@ if not (phase == 'ended') then
   if phase and phase ~= ARGV[4] then redis.call('ZREM', phases[phase], ARGV[6]) end
   redis.call('ZADD', phases[ARGV[4]], now + life, ARGV[6])
 end
-if state and state ~= ARGV[3] then redis.call('ZREM', ARGV[12] .. string.sub(ARGV[6], 1, 22) .. ':s' .. state, id) end
 for _, key in ipairs({index, by_state, by_context}) do redis.call('ZADD', key, ARGV[5], id) end
 for _, key in ipairs({index, by_state, by_context, phases[ARGV[4]]}) do
   if redis.call('PTTL', key) < life then redis.call('PEXPIRE', key, life) end

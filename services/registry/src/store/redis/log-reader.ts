@@ -17,9 +17,17 @@ const WATCHDOG_MS = 2_500;
 export interface LogReaderOptions {
   readonly redis: Redis;
   readonly keys: Keys;
+  /** Over the same connection: another one may lead to another server for a while. */
   readonly runner: ScriptRunner;
+  /** Every revision that is read. */
+  readonly saw: (revision: number) => void;
   /** Own batches of renewals were applied when they were made. */
   readonly origin: string;
+}
+
+/** The connection on which the log was found to be the one that the reader knows. */
+interface Verified {
+  stream: Redis['stream'] | undefined;
 }
 
 /** Follows both streams with one blocking read on a connection of its own. */
@@ -37,10 +45,10 @@ export class LogReader {
     };
     signal.addEventListener('abort', stop, { once: true });
     try {
-      await this.#verify(after);
+      const connection: Verified = { stream: undefined };
       let position = after;
       while (!signal.aborted) {
-        const batch = this.#toBatch(position, await this.#blockingRead(position, over));
+        const batch = this.#toBatch(position, await this.#blockingRead(position, over, connection));
         position = batch.position;
         yield batch;
       }
@@ -64,7 +72,7 @@ export class LogReader {
     if (line !== null && mark !== '' && readLine(line).mark !== mark) throw new LogGap('epoch_changed');
   }
 
-  async #blockingRead(position: LogPosition, over: AbortController): Promise<unknown> {
+  async #blockingRead(position: LogPosition, over: AbortController, verified: Verified): Promise<unknown> {
     const { redis, keys } = this.#options;
     const watchdog = setTimeout(() => {
       over.abort();
@@ -73,6 +81,10 @@ export class LogReader {
       over.signal.throwIfAborted();
       // Rejects with the error of an attempt to connect, too.
       if (redis.status !== 'ready') await once(redis, 'ready', { signal: over.signal });
+      const { stream } = redis;
+      // At the end of a new connection may be another server, promoted before it had everything.
+      if (verified.stream !== stream) await orAborted(this.#verify(position), over.signal);
+      verified.stream = stream;
       const read = redis.xread(
         ...(['COUNT', MAX_BATCH, 'BLOCK', BLOCK_MS, 'STREAMS', keys.changes, keys.renewals] as const),
         `${String(position.revision)}-0`,
@@ -80,6 +92,7 @@ export class LogReader {
       );
       return await orAborted(read, over.signal);
     } catch (error) {
+      if (error instanceof LogGap) throw error;
       // Whatever was asked must not be answered to whoever asks next.
       redis.disconnect(true);
       throw storeUnavailable(error);
@@ -89,7 +102,7 @@ export class LogReader {
   }
 
   #toBatch(position: LogPosition, reply: unknown): LogBatch {
-    const { keys, runner, origin } = this.#options;
+    const { keys, saw, origin } = this.#options;
     const changes = [];
     const renewals: Renewal[] = [];
     let { revision, mark, renewals: renewalsId } = position;
@@ -111,7 +124,7 @@ export class LogReader {
         }
       }
     }
-    runner.saw(revision);
+    saw(revision);
     return { position: { epoch: position.epoch, revision, mark, renewals: renewalsId }, changes, renewals };
   }
 }

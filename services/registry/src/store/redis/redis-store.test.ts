@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 async function open(more: Partial<RedisStoreOptions> = {}): Promise<RedisStore> {
-  const opened = new RedisStore({ url: redis.url, logger: silentLogger, guard, namespace, ...more });
+  const opened = new RedisStore({ redis: { url: redis.url }, logger: silentLogger, guard, namespace, ...more });
   await eventually(() => opened.ping());
   return opened;
 }
@@ -78,6 +78,30 @@ test('every key carries the one hash tag of the namespace, and namespaces do not
   await other.close();
 });
 
+test('a user with the rights to its own keys, and without dangerous commands, suffices', async () => {
+  const rights = ['on', '>secret', `~{${namespace}}:*`, '+@all', '-@dangerous', '+info'];
+  await redis.cli('ACL', 'SETUSER', 'registry', ...rights);
+  const few = await open({ redis: { url: redis.url, username: 'registry', password: 'secret' } });
+  await few.register(command('a'));
+  await few.register(command('b', 1));
+  await redis.cli('DEL', `{${namespace}}:deadlines`);
+  const { position } = await few.snapshot();
+  await few.publishRenewals([{ agentId: 'a', revision: 1, deadlineMs: 1 }]);
+  await few.recordAgreement({
+    ...{ agreementId: 'g', version: 1, state: 'active', parties: ['a', 'b'] },
+    ...{ json: '{}', ttlMs: 1_000, changeType: 'agreed' },
+  });
+  expect(await few.getAgreement('g')).toMatchObject({ state: 'active' });
+  await eventually(async () => expect(await few.sweep({ limit: 10, guard })).toMatchObject({ expired: 1 }));
+  const types: string[] = [];
+  for await (const { changes } of few.changes(position, new AbortController().signal)) {
+    types.push(...changes.map(({ type }) => type));
+    if (types.length >= 2) break;
+  }
+  expect(types).toEqual(['agreed', 'expired']);
+  await few.close();
+});
+
 test.each([60_000, -60_000])('a clock of this machine that is set by %d ms costs nothing', async (jumpMs) => {
   await store.close();
   let ahead = 0;
@@ -110,7 +134,7 @@ test('what a frozen Redis takes up only after its time is not carried out', asyn
 });
 
 test('nothing that listens: everything fails at once', async () => {
-  const nowhere = new RedisStore({ url: 'redis://127.0.0.1:1', logger: silentLogger, guard, namespace });
+  const nowhere = new RedisStore({ redis: { url: 'redis://127.0.0.1:1' }, logger: silentLogger, guard, namespace });
   const startedAt = performance.now();
   expect(await failure(nowhere.register(command('a')))).toMatchObject({ code: 'store_unavailable' });
   expect(await failure(nowhere.sweep({ limit: 1, guard }))).toMatchObject({ code: 'store_unavailable' });
@@ -165,6 +189,23 @@ test('a log in which the same revision means another change is not followed', as
   await other.close();
   const next = store.changes(position, new AbortController().signal)[Symbol.asyncIterator]().next();
   await expect(next).rejects.toMatchObject({ reason: 'epoch_changed' });
+});
+
+test('a connection that may lead to another server is not read on before the log was looked at again', async () => {
+  const { position } = await store.snapshot();
+  const reading = store.changes(position, new AbortController().signal)[Symbol.asyncIterator]();
+  await store.register(command('a'));
+  let seen = 0;
+  while (seen === 0) seen = (await reading.next()).value?.changes.length ?? 0;
+  // A replica was promoted that had not heard of that change, and others went on from there.
+  await redis.cli('DEL', `{${namespace}}:changes`);
+  await redis.cli('SET', `{${namespace}}:revision`, String(position.revision));
+  const other = await open({ connectionName: 'other' });
+  expect(await other.register(command('b'))).toMatchObject({ revision: position.revision + 1 });
+  await redis.cli('CLIENT', 'KILL', 'TYPE', 'normal');
+  await eventually(async () => expect(String(await redis.cli('CLIENT', 'LIST'))).toContain('name=registry-log'));
+  await expect(reading.next()).rejects.toMatchObject({ reason: 'epoch_changed' });
+  await other.close();
 });
 
 test('a read in progress ends when its reader leaves and the next one works', async () => {

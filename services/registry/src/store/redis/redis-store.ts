@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeRedis, connectRedis, storeUnavailable, type Logger } from '@parley/service-kit';
+import { closeRedis, connectRedis, storeUnavailable, type Logger, type RedisTarget } from '@parley/service-kit';
 import type { Redis } from 'ioredis';
 import type { GuardSettings } from '../../domain/guard.js';
 import type { Renewal } from '../../domain/types.js';
@@ -36,7 +36,7 @@ import { DEREGISTER, REGISTER, RENEW, VERIFY_OWNER } from './scripts/registratio
 import { StoreClock } from './store-clock.js';
 
 export interface RedisStoreOptions {
-  readonly url: string;
+  readonly redis: RedisTarget;
   readonly logger: Logger;
   readonly guard: GuardSettings;
   /** Begins every key. Default `parley`. */
@@ -74,18 +74,20 @@ export class RedisStore implements RegistryStore {
   readonly #maxAgents: number;
 
   constructor(options: RedisStoreOptions) {
-    const { url, logger, guard } = options;
+    const { redis, logger, guard } = options;
+    const namespace = options.namespace ?? 'parley';
     const name = options.connectionName ?? 'registry';
     const commandTimeoutMs = options.commandTimeoutMs ?? 800;
     const newId = options.newId ?? randomUUID;
-    this.#commands = connectRedis({ url, name, logger, commandTimeoutMs });
-    this.#blocking = connectRedis({ url, name: `${name}-log`, logger, blocking: true });
-    this.#keys = keysOf(options.namespace ?? 'parley');
+    const server = { ...redis, logger, hashTag: namespace };
+    this.#commands = connectRedis({ ...server, name, commandTimeoutMs });
+    this.#blocking = connectRedis({ ...server, name: `${name}-log`, blocking: true });
+    if (!('url' in redis)) keepTogether(this.#commands, this.#blocking);
+    this.#keys = keysOf(namespace);
     this.#clock = new StoreClock(options.now ?? steadyNow);
     this.#origin = newId();
     this.#maxAgents = options.maxAgents ?? 250_000;
-    this.#runner = new ScriptRunner({
-      redis: this.#commands,
+    const runner = {
       keys: this.#keys,
       clock: this.#clock,
       newEpoch: newId,
@@ -93,9 +95,18 @@ export class RedisStore implements RegistryStore {
       changesMaxLength: options.changesMaxLength ?? 10_000,
       recordGraceMs: options.recordGraceMs ?? 600_000,
       patienceMs: commandTimeoutMs,
-    });
+    };
+    this.#runner = new ScriptRunner({ ...runner, redis: this.#commands });
     const source = { redis: this.#commands, keys: this.#keys, runner: this.#runner };
-    this.#log = new LogReader({ ...source, redis: this.#blocking, origin: this.#origin });
+    this.#log = new LogReader({
+      redis: this.#blocking,
+      keys: this.#keys,
+      runner: new ScriptRunner({ ...runner, redis: this.#blocking }),
+      saw: (revision) => {
+        this.#runner.saw(revision);
+      },
+      origin: this.#origin,
+    });
     this.#agreements = { ...source, maxAgreements: options.maxAgreements ?? 100_000 };
   }
 
@@ -222,6 +233,17 @@ export class RedisStore implements RegistryStore {
     const reply = await this.#runner.runInTime(script, args);
     return { reply, nowMs: this.#runner.learn(reply[1], sentAt) };
   }
+}
+
+/**
+ * After a fail-over one connection may be at the new master already, and the other still at the old one, which is frozen
+ * or does not know: what is written would not be read.
+ */
+function keepTogether(commands: Redis, log: Redis): void {
+  const place = ({ stream }: Redis): string => `${String(stream.remoteAddress)} ${String(stream.remotePort)}`;
+  commands.on('ready', () => {
+    if (log.status === 'ready' && place(log) !== place(commands)) log.disconnect(true);
+  });
 }
 
 function toView(reply: unknown): DeadlineView {

@@ -14,7 +14,7 @@ redis.call('ZADD', AGREEMENTS, 0, id)
 redis.call('ZADD', AGREEMENT_ENDS, text(ends), id)
 if redis.call('ZCARD', AGREEMENTS) > tonumber(arg(9)) then
   local first = redis.call('ZPOPMIN', AGREEMENT_ENDS)[1]
-  redis.call('DEL', AGREEMENT .. first)
+  forget(AGREEMENT .. first)
   redis.call('ZREM', AGREEMENTS, first)
 end
 return {1, now, log('type', arg(8), 'id', id, 'json', arg(6))}

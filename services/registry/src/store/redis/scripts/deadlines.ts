@@ -52,7 +52,7 @@ end
 local rest = redis.call('ZRANGE', DEADLINES, '-inf', text(now), 'BYSCORE', 'LIMIT', 0, 1)
 redis.call('HSET', STATE, 'swept', text(now))
 for _, id in ipairs(redis.call('ZRANGE', AGREEMENT_ENDS, '-inf', text(now), 'BYSCORE', 'LIMIT', 0, 100)) do
-  redis.call('DEL', AGREEMENT .. id)
+  forget(AGREEMENT .. id)
   redis.call('ZREM', AGREEMENTS, id)
   redis.call('ZREM', AGREEMENT_ENDS, id)
 end

@@ -80,7 +80,15 @@ local function find(id)
 end
 `;
 
+/**
+ * Keys of single records are not declared. While a slot moves to another node of a cluster, such a key may be there
+ * already; Redis then stops the script at the first touch. So scripts touch records before they change anything, and
+ * what is only cleared away must not stop them: it goes at its time to live.
+ */
 const WRITES = `
+local function forget(key)
+  redis.pcall('DEL', key)
+end
 local function extend(id, deadline)
   redis.call('HSET', AGENT .. id, 'deadline', text(deadline))
   redis.call('PEXPIREAT', AGENT .. id, text(deadline + tonumber(ARGV[10])))

@@ -1,0 +1,19 @@
+import type { ServerAddress } from './redis-target.js';
+
+/** Knows which server is to be used now. */
+export interface ServerLocator {
+  /**
+   * Settles within about a second.
+   * @throws Error when nobody who was asked knows.
+   */
+  locate(): Promise<ServerAddress>;
+  /** A server has said where to go instead: the next `locate` answers that. */
+  redirected?(to: ServerAddress): void;
+  /**
+   * How often to look whether it is still the one. Only where a server that was replaced may not know and take
+   * writes that are lost later.
+   */
+  readonly recheckMs?: number;
+}
+
+export const LOCATE_TIMEOUT_MS = 500;
