@@ -13,8 +13,9 @@ useProjectNode();
 
 const results = join(root, '.parley', 'test-results');
 const containersRequired = process.env.REQUIRE_CONTAINERS === '1';
+const clusterRequired = process.env.REQUIRE_CLUSTER === '1';
 const JEST_ENV = { NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' };
-const OTHER_SUITES = ['tests/integration/', 'tests/conformance/', 'tests/compose/'];
+const OTHER_SUITES = ['integration', 'conformance', 'compose', 'chart', 'cluster'].map((name) => `tests/${name}/`);
 
 /** In this order; a step gives counts, true or false, or the reason why it was left out. */
 const STEPS = {
@@ -39,10 +40,25 @@ const STEPS = {
   compose: () => {
     if (!hasTests('tests/compose')) return { ...NOTHING };
     const reason = engineMissing();
-    if (reason === undefined) return jest('compose', ['--runInBand', '--testPathPatterns', '^.*/tests/compose/']);
-    if (!containersRequired) return `${reason} (REQUIRE_CONTAINERS=1 makes this a failure)`;
-    console.error(`${reason}, and REQUIRE_CONTAINERS=1 is set`);
-    return false;
+    if (reason !== undefined) return leftOut(reason, 'REQUIRE_CONTAINERS', containersRequired);
+    return jest('compose', ['--runInBand', '--testPathPatterns', '^.*/tests/compose/']);
+  },
+  chart: () => {
+    const reason = programMissing('helm', ['version', '--template', '{{.Version}}']);
+    if (reason !== undefined) return leftOut(reason, 'REQUIRE_CLUSTER', clusterRequired);
+    return jest('chart', ['--maxWorkers', '2', '--testPathPatterns', '^.*/tests/chart/']);
+  },
+  cluster: async () => {
+    const reason = programMissing('helm', ['version', '--template', '{{.Version}}']) ?? clusterMissing();
+    if (reason !== undefined) return leftOut(reason, 'REQUIRE_CLUSTER', clusterRequired);
+    const loads = (process.env.CLUSTER_LOAD ?? '') !== '';
+    if (
+      loads &&
+      (await run(process.execPath, [join(root, 'scripts', 'load-images.mjs')], { timeoutMs: 1_200_000 })) !== 0
+    ) {
+      return false;
+    }
+    return jest('cluster', ['--runInBand', '--testPathPatterns', '^.*/tests/cluster/']);
   },
 };
 
@@ -108,6 +124,44 @@ async function jest(name, args) {
 function hasTests(folder) {
   const path = join(root, folder);
   return existsSync(path) && readdirSync(path, { recursive: true }).some((name) => name.endsWith('.test.ts'));
+}
+
+/** What a step gives that cannot be done here. */
+function leftOut(reason, variable, isRequired) {
+  if (!isRequired) return `${reason} (${variable}=1 makes this a failure)`;
+  console.error(`${reason}, and ${variable}=1 is set`);
+  return false;
+}
+
+function programMissing(program, args) {
+  try {
+    read(program, args, { timeoutMs: 10_000 });
+    return undefined;
+  } catch (error) {
+    return `${program} does not answer: ${error.message}`;
+  }
+}
+
+/**
+ * Why there is no cluster for tests, or undefined when there is one: it answers, and it has our images or is given them.
+ * A cluster that somebody works with has neither.
+ */
+function clusterMissing() {
+  try {
+    read('kubectl', ['--request-timeout=8s', 'get', '--raw', '/readyz'], { timeoutMs: 10_000 });
+    if ((process.env.CLUSTER_LOAD ?? '') !== '') return undefined;
+    const images = read('kubectl', [
+      '--request-timeout=8s',
+      'get',
+      'nodes',
+      '--output',
+      'jsonpath={..images[*].names}',
+    ]);
+    if (images.includes('parley/registry:')) return undefined;
+    return 'the cluster has no images of ours, and CLUSTER_LOAD does not say how it takes them';
+  } catch (error) {
+    return `no cluster answers: ${error.message}`;
+  }
 }
 
 /** Why there is no engine, or undefined when one answers. */

@@ -1,0 +1,81 @@
+{{/* Everything of one agent. (root, component, values, provider) */}}
+{{- define "parley.agent" -}}
+{{- $mounts := "" -}}
+{{- $volumes := "" -}}
+{{- if .values.sessions.enabled -}}
+{{- $mounts = "- { name: sessions, mountPath: /sessions }" -}}
+{{- $volumes = printf "- { name: sessions, emptyDir: { sizeLimit: %s } }" .values.sessions.sizeLimit -}}
+{{- end -}}
+{{- $stamp := printf "%s%s" (include "parley.redisStamp" .root) (toYaml .root.Values.openai) -}}
+{{ include "parley.deployment" (merge (dict "env" (include "parley.agentEnv" .) "stamp" $stamp "mounts" $mounts "volumes" $volumes) .) }}
+---
+{{ include "parley.companions" . }}
+{{- with .values.auth }}
+{{- if not .existingSecret }}
+{{- $secret := include "parley.nameOf" $ }}
+{{- $owner := include "parley.keptSecret" (dict "root" $.root "secret" $secret "key" "owner-token" "given" .ownerToken) }}
+---
+{{ include "parley.secret" (merge (dict "entries" (dict "owner-token" $owner "operator-token" .operatorToken)) $) }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "parley.agentEnv" -}}
+{{- $host := include "parley.host" . -}}
+{{- $secret := include "parley.authSecret" . -}}
+- name: AGENT_ID
+  value: {{ .values.id }}
+- name: AGENT_HOST
+  value: 0.0.0.0
+- name: AGENT_HTTP_PORT
+  value: {{ .values.service.httpPort | quote }}
+- name: AGENT_GRPC_PORT
+  value: {{ .values.service.grpcPort | quote }}
+# The Service, not the pod: all replicas are one agent.
+- name: AGENT_PUBLIC_URL
+  value: {{ .values.publicUrl | default (printf "http://%s:%d" $host (int .values.service.httpPort)) | quote }}
+- name: AGENT_PUBLIC_GRPC
+  value: {{ .values.publicGrpc | default (printf "%s:%d" $host (int .values.service.grpcPort)) | quote }}
+- name: AGENT_REGISTRY_URL
+  value: {{ include "parley.registryUrl" .root }}
+- name: AGENT_LOG_FORMAT
+  value: {{ .root.Values.logFormat }}
+- name: AGENT_LOG_LEVEL
+  value: {{ .root.Values.logLevel }}
+{{- if .values.sessions.enabled }}
+- name: AGENT_SESSIONS_DIR
+  value: /sessions
+{{- end }}
+{{- with .provider }}
+- name: AGENT_SUBAGENT_PROVIDER
+  value: {{ . }}
+{{- end }}
+# The same for all replicas: with it each may renew the one registration.
+- name: AGENT_OWNER_TOKEN
+  valueFrom: { secretKeyRef: { name: {{ $secret }}, key: owner-token } }
+{{- if or .values.auth.existingSecret .values.auth.operatorToken }}
+- name: AGENT_OPERATOR_TOKEN
+  valueFrom: { secretKeyRef: { name: {{ $secret }}, key: operator-token, optional: true } }
+{{- end }}
+{{- include "parley.joinTokenEnv" (dict "root" .root "variable" "AGENT_JOIN_TOKEN") }}
+{{- include "parley.redisEnv" .root }}
+{{- include "parley.openaiEnv" .root }}
+{{- include "parley.telemetryEnv" . }}
+{{- end -}}
+
+{{- define "parley.openaiEnv" -}}
+{{- with .Values.openai }}
+{{- if or .existingSecret .apiKey }}
+- name: OPENAI_API_KEY
+  valueFrom: { secretKeyRef: { name: {{ .existingSecret | default (include "parley.nameOf" (dict "root" $ "component" "openai")) }}, key: api-key } }
+{{- end }}
+{{- with .baseUrl }}
+- name: OPENAI_BASE_URL
+  value: {{ . | quote }}
+{{- end }}
+{{- with .model }}
+- name: OPENAI_MODEL
+  value: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
