@@ -35,7 +35,7 @@ const STEPS = {
       '/dist/',
       ...OTHER_SUITES.map((one) => `<rootDir>/${one}`),
     ]),
-  integration: () => jest('integration', ['--runInBand', '--testPathPatterns', '^.*/tests/integration/']),
+  integration: () => jest('integration', ['--maxWorkers', '2', '--testPathPatterns', '^.*/tests/integration/']),
   conformance: () => jest('conformance', ['--runInBand', '--testPathPatterns', '^.*/tests/conformance/']),
   compose: () => {
     if (!hasTests('tests/compose')) return { ...NOTHING };
