@@ -10,3 +10,4 @@ export { DEFAULT_PASSED_ENV, shellEnvironment } from './shell-environment.js';
 export { findShell, type FoundShell } from './find-shell.js';
 export { systemCode } from './system-code.js';
 export { withoutCutCharacter } from './utf8-cut.js';
+export { startTimer, within } from './long-timer.js';

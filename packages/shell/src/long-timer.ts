@@ -15,11 +15,17 @@ export function startTimer(timeoutMs: number, onTime: () => void): () => void {
   };
 }
 
-/** Waits for an event, at most for a time. Resolves with whether it came. */
+/** Waits for an event, at most for a time. Resolves with whether it came, well or not; never rejects. */
 export async function within(timeoutMs: number, event: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const stop = startTimer(timeoutMs, () => resolve(false));
-  const came = await Promise.race([event.then(() => true), promise]);
+  const came = await Promise.race([
+    event.then(
+      () => true,
+      () => true,
+    ),
+    promise,
+  ]);
   stop();
   return came;
 }

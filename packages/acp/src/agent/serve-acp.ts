@@ -7,6 +7,7 @@ import {
   PROTOCOL_VERSION,
 } from '@agentclientprotocol/sdk';
 import { quietLogger } from '@parley/harness';
+import { within } from '@parley/shell';
 import type { AcpServer, ServeAcpOptions } from './acp-agent-types.js';
 import { AcpSessions } from './acp-sessions.js';
 import { agentStream } from './agent-stream.js';
@@ -14,7 +15,6 @@ import { InFlight } from './in-flight.js';
 import { NodeOutput } from './node-output.js';
 import { parsers } from './request-params.js';
 import { invalidParams, toRequestError } from './rpc-failures.js';
-import { within } from './within.js';
 
 const MAX_OPEN_REQUESTS = 1_000;
 const DEFAULT_CLOSE_MS = 10_000;

@@ -1,12 +1,13 @@
 import { methods } from '@agentclientprotocol/sdk';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { messageOf, quietLogger, SubagentStartError } from '@parley/harness';
+import { within } from '@parley/shell';
 import type { AcpChild, OpenChild } from './acp-child.js';
 import { AcpConnection } from './acp-connection.js';
 import type { AcpDeadlines } from './acp-deadlines.js';
 import { AcpCancelledError, AcpChildError, AcpTimeoutError } from './acp-errors.js';
 import type { AcpSubagentOptions } from './acp-options.js';
-import { waitFor, within } from './waits.js';
+import { waitFor } from './waits.js';
 import { WarmPool } from './warm-pool.js';
 
 /** A child for one run. Whoever has it gives it back or ends it. */

@@ -8,6 +8,7 @@ import {
   type McpServer,
 } from '@agentclientprotocol/sdk';
 import { SubagentStartError, type JsonObject } from '@parley/harness';
+import { within } from '@parley/shell';
 import type { AcpChild } from './acp-child.js';
 import type { AcpDeadlines } from './acp-deadlines.js';
 import {
@@ -25,7 +26,7 @@ import { choosePermission, PERMISSION_CANCELLED, type PermissionOutcome } from '
 import { parsePermissionQuestion, type PermissionQuestion } from './permission-question.js';
 import { describeFailure, isAuthRequired } from './request-failure.js';
 import { TurnGate, type Turn } from './turn-gate.js';
-import { waitFor, within } from './waits.js';
+import { waitFor } from './waits.js';
 
 export interface AcpSessionSettings {
   readonly cwd: string;

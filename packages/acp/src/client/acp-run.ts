@@ -1,5 +1,6 @@
 import { methods, type ContentBlock } from '@agentclientprotocol/sdk';
 import { UpdateChannel, type JsonObject, type SubagentResult, type SubagentRun } from '@parley/harness';
+import { within } from '@parley/shell';
 import type { AcpConnection } from './acp-connection.js';
 import type { AcpDeadlines } from './acp-deadlines.js';
 import { AcpAuthRequiredError, AcpCancelledError, AcpTimeoutError } from './acp-errors.js';
@@ -11,7 +12,7 @@ import { isAuthRequired } from './request-failure.js';
 import { cancelledEnd, failedEnd, runResult } from './run-ending.js';
 import { promptEnd, type PromptEnd } from './stop-reasons.js';
 import { UpdateMapping } from './update-mapping.js';
-import { waitFor, within } from './waits.js';
+import { waitFor } from './waits.js';
 
 export interface AcpRunParts {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { HarnessError } from '@parley/harness';
+import { within } from '@parley/shell';
 import { ChildInputClosedError } from '../wire/index.js';
 import type { AcpChild } from './acp-child.js';
-import { within } from './waits.js';
 
 /** A child's output ends a moment before its exit is known. */
 const EXIT_NOTICE_MS = 500;

@@ -1,4 +1,4 @@
-import { startTimer } from './waits.js';
+import { startTimer } from '@parley/shell';
 
 /** After this process itself was held up, its timers come before what it has not read yet. */
 const LAST_LOOK_MS = 50;

@@ -1,6 +1,6 @@
+import { startTimer } from '@parley/shell';
 import { IdleClock } from './idle-clock.js';
 import type { Turn } from './turn-gate.js';
-import { startTimer } from './waits.js';
 
 /** What ends a turn: the child's answer, the loss of the child, a cancel, or a time that is over. */
 export type TurnStop =

@@ -1,21 +1,4 @@
-/** Node's own timers end at once when asked for more. */
-const LONGEST_MS = 2_147_483_647;
-
-/** Calls back after any time, never for Infinity. Returns what takes it back. */
-export function startTimer(timeoutMs: number, onTime: () => void): () => void {
-  if (timeoutMs === Infinity) return () => undefined;
-  const deadline = performance.now() + timeoutMs;
-  let timer: NodeJS.Timeout | undefined;
-  const next = (): void => {
-    const leftMs = deadline - performance.now();
-    if (leftMs > LONGEST_MS) timer = setTimeout(next, LONGEST_MS);
-    else timer = setTimeout(onTime, Math.max(0, leftMs));
-  };
-  next();
-  return () => {
-    clearTimeout(timer);
-  };
-}
+import { startTimer } from '@parley/shell';
 
 export interface WaitLimits {
   readonly signal: AbortSignal;
@@ -42,19 +25,4 @@ export async function waitFor<T>(work: Promise<T>, limits: WaitLimits): Promise<
     stopTimer();
     signal.removeEventListener('abort', onAbort);
   }
-}
-
-/** Waits for an event, at most for a time. Resolves with whether it came; never rejects. */
-export async function within(timeoutMs: number, event: Promise<unknown>): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const stopTimer = startTimer(timeoutMs, () => resolve(false));
-  const came = await Promise.race([
-    event.then(
-      () => true,
-      () => true,
-    ),
-    promise,
-  ]);
-  stopTimer();
-  return came;
 }
