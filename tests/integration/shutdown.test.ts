@@ -105,7 +105,7 @@ describe('a registry that is stopped', () => {
     const since = performance.now();
     registry.kill('SIGTERM');
     expect(await registry.exited).toEqual({ code: 1, signal: null });
-    expect(performance.now() - since).toBeLessThan(1_000);
+    expect(performance.now() - since).toBeLessThan(3_000);
     await cut;
   });
 });
@@ -201,7 +201,7 @@ describe('an agent that is stopped', () => {
     const since = performance.now();
     agent.kill('SIGTERM');
     expect(await agent.exited).toEqual({ code: 1, signal: null });
-    expect(performance.now() - since).toBeLessThan(1_000);
+    expect(performance.now() - since).toBeLessThan(3_000);
     await cut;
   });
 });

@@ -166,7 +166,7 @@ describe.each(LAUNCHERS)('by %s', (_launcher, launcher) => {
       expect(pids.every(lives)).toBe(true);
       const begun = performance.now();
       const ends = await Promise.all(commands.map((command) => command.end()));
-      expect(performance.now() - begun).toBeLessThan(1_500);
+      expect(performance.now() - begun).toBeLessThan(5_000);
       expect(ends).toStrictEqual(commands.map(() => ({ found: 1, left: 0 })));
       expect(pids.some(lives)).toBe(false);
     });

@@ -146,6 +146,6 @@ describe('the environment of a child', () => {
       'D',
       'E',
     ]);
-    expect(performance.now() - begun).toBeLessThan(1_500);
+    expect(performance.now() - begun).toBeLessThan(5_000);
   });
 });

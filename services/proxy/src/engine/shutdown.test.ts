@@ -77,7 +77,7 @@ describe('closing the engine', () => {
     log.failing = true;
     const before = performance.now();
     await engine.close(50);
-    expect(performance.now() - before).toBeLessThan(1000);
+    expect(performance.now() - before).toBeLessThan(5_000);
     expect(log.kept.some(({ fact }) => fact.kind === 'action_ended')).toBe(false);
   });
 

@@ -305,7 +305,7 @@ describe('the exporter', () => {
     for (let index = 0; index < 3; index += 1) spans.add(span(`s${index}`));
     const before = performance.now();
     await spans.close(200);
-    expect(performance.now() - before).toBeLessThan(1_000);
+    expect(performance.now() - before).toBeLessThan(5_000);
     expect(said.at(-1)?.fields).toEqual({ count: 3 });
   });
 
