@@ -8,6 +8,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { read, root, run } from './lib/workspace.mjs';
 
 const SERVICES = ['registry', 'agent-a', 'agent-b', 'proxy'];
@@ -20,11 +21,11 @@ if (take === '') {
 
 /** As the values of the chart name them, with its own version where they name none. */
 function imagesOfTheChart() {
-  const chart = readFileSync(join(root, 'helm', 'Chart.yaml'), 'utf8');
-  const [, version = ''] = /^appVersion: '?([\w.-]+)'?$/m.exec(chart) ?? [];
-  const values = readFileSync(join(root, 'helm', 'values.yaml'), 'utf8');
-  const images = values.matchAll(/image: \{ registry: '', repository: ([\w./-]+), tag: (?:''|([\w.-]+)),/g);
-  return [...images].map(([, repository, tag]) => `${repository}:${tag ?? version}`);
+  const [chart, values] = ['Chart.yaml', 'values.yaml'].map((file) =>
+    parse(readFileSync(join(root, 'helm', file), 'utf8')),
+  );
+  const images = Object.values(values).flatMap(({ image }) => image ?? []);
+  return images.map(({ repository, tag }) => `${repository}:${tag || chart.appVersion}`);
 }
 
 /** @returns {Promise<boolean>} whether both ends came to a good end */

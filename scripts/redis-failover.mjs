@@ -33,12 +33,6 @@ const KEY = '{parley}';
 const PATIENCE = { timeoutMs: 20_000 };
 const rows = [];
 
-const [sentinelKill, sentinelFreeze] = [
-  'Sentinel: master killed',
-  'Sentinel: master frozen, woken after the fail-over',
-];
-const [clusterMove, clusterKill] = ['Cluster: slot moved', 'Cluster: master of the slot killed'];
-
 async function withRegistries(env, run) {
   const ports = await freePorts(4);
   const services = [0, 2].map((at) =>
@@ -66,57 +60,46 @@ async function withRegistries(env, run) {
   }
 }
 
-async function measure(name, options) {
-  const report = await registrationsUnderChange(options);
-  rows.push({ name, report });
-  console.error(`${name}: ${Math.round(report.longestOutageMs)} ms`);
-}
-
-async function sentinel(name, change) {
-  const redis = await startRedisSentinel();
-  const master = () => redis.master();
-  await withRegistries(redis.env, async (registryUrls) => {
-    const before = await redis.master();
+/** `change` is given the master and what settles when another one has taken its place. */
+async function measure(name, { env, master }, change) {
+  await withRegistries(env, async (registryUrls) => {
+    const before = await master();
     const replaced = () =>
       eventually(async () => {
-        if ((await redis.master()) === before) throw new Error('nobody took its place');
+        if ((await master()) === before) throw new Error('nobody took its place');
       }, PATIENCE);
-    await measure(name, { registryUrls, master, change: () => change(before, replaced) });
+    const report = await registrationsUnderChange({ registryUrls, master, change: () => change(before, replaced) });
+    rows.push({ name, report });
+    console.error(`${name}: ${Math.round(report.longestOutageMs)} ms`);
   });
 }
 
-async function cluster(name, change) {
-  const redis = await startRedisCluster({ masters: 3, replicas: 1 });
-  const master = () => redis.ownerOf(KEY);
-  await withRegistries(redis.env, async (registryUrls) => {
-    await measure(name, { registryUrls, master, change: async () => change(redis, await master()) });
-  });
+async function startCluster() {
+  const cluster = await startRedisCluster({ masters: 3, replicas: 1 });
+  return { cluster, env: cluster.env, master: () => cluster.ownerOf(KEY) };
+}
+
+async function kill(before, replaced) {
+  process.kill(before.pid, 'SIGKILL');
+  await replaced();
 }
 
 async function round() {
-  await sentinel(sentinelKill, async (before, replaced) => {
-    process.kill(before.pid, 'SIGKILL');
-    await replaced();
+  await measure('Sentinel: master killed', await startRedisSentinel(), kill);
+  await measure(
+    'Sentinel: master frozen, woken after the fail-over',
+    await startRedisSentinel(),
+    async (before, replaced) => {
+      before.pause();
+      await replaced();
+      await before.resume();
+    },
+  );
+  const { cluster, ...moving } = await startCluster();
+  await measure('Cluster: slot moved', moving, async (before) => {
+    await cluster.moveSlot(KEY, await cluster.anotherMaster(before), { batch: 25 });
   });
-  await sentinel(sentinelFreeze, async (before, replaced) => {
-    before.pause();
-    await replaced();
-    await before.resume();
-  });
-  await cluster(clusterMove, async (redis, before) => {
-    const owners = await Promise.all(['{a}', '{b}', '{c}', '{d}', '{e}', '{f}'].map((key) => redis.ownerOf(key)));
-    await redis.moveSlot(
-      KEY,
-      owners.find((owner) => owner !== before),
-      { batch: 25 },
-    );
-  });
-  await cluster(clusterKill, async (redis, before) => {
-    process.kill(before.pid, 'SIGKILL');
-    await eventually(async () => {
-      if ((await redis.ownerOf(KEY)) === before) throw new Error('nobody took its place');
-    }, PATIENCE);
-  });
+  await measure('Cluster: master of the slot killed', await startCluster(), kill);
 }
 
 function print() {

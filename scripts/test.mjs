@@ -14,6 +14,7 @@ useProjectNode();
 const results = join(root, '.parley', 'test-results');
 const containersRequired = process.env.REQUIRE_CONTAINERS === '1';
 const clusterRequired = process.env.REQUIRE_CLUSTER === '1';
+const clusterTakesImages = (process.env.CLUSTER_LOAD ?? '') !== '';
 const JEST_ENV = { NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' };
 const OTHER_SUITES = ['integration', 'conformance', 'compose', 'chart', 'cluster'].map((name) => `tests/${name}/`);
 
@@ -44,20 +45,14 @@ const STEPS = {
     return jest('compose', ['--runInBand', '--testPathPatterns', '^.*/tests/compose/']);
   },
   chart: () => {
-    const reason = programMissing('helm', ['version', '--template', '{{.Version}}']);
+    const reason = helmMissing();
     if (reason !== undefined) return leftOut(reason, 'REQUIRE_CLUSTER', clusterRequired);
     return jest('chart', ['--maxWorkers', '2', '--testPathPatterns', '^.*/tests/chart/']);
   },
   cluster: async () => {
-    const reason = programMissing('helm', ['version', '--template', '{{.Version}}']) ?? clusterMissing();
+    const reason = helmMissing() ?? clusterMissing();
     if (reason !== undefined) return leftOut(reason, 'REQUIRE_CLUSTER', clusterRequired);
-    const loads = (process.env.CLUSTER_LOAD ?? '') !== '';
-    if (
-      loads &&
-      (await run(process.execPath, [join(root, 'scripts', 'load-images.mjs')], { timeoutMs: 1_200_000 })) !== 0
-    ) {
-      return false;
-    }
+    if (clusterTakesImages && !(await imagesAreLoaded())) return false;
     return jest('cluster', ['--runInBand', '--testPathPatterns', '^.*/tests/cluster/']);
   },
 };
@@ -133,12 +128,12 @@ function leftOut(reason, variable, isRequired) {
   return false;
 }
 
-function programMissing(program, args) {
+function helmMissing() {
   try {
-    read(program, args, { timeoutMs: 10_000 });
+    read('helm', ['version', '--template', '{{.Version}}'], { timeoutMs: 10_000 });
     return undefined;
   } catch (error) {
-    return `${program} does not answer: ${error.message}`;
+    return `helm does not answer: ${error.message}`;
   }
 }
 
@@ -149,7 +144,7 @@ function programMissing(program, args) {
 function clusterMissing() {
   try {
     read('kubectl', ['--request-timeout=8s', 'get', '--raw', '/readyz'], { timeoutMs: 10_000 });
-    if ((process.env.CLUSTER_LOAD ?? '') !== '') return undefined;
+    if (clusterTakesImages) return undefined;
     const images = read('kubectl', [
       '--request-timeout=8s',
       'get',
@@ -162,6 +157,10 @@ function clusterMissing() {
   } catch (error) {
     return `no cluster answers: ${error.message}`;
   }
+}
+
+async function imagesAreLoaded() {
+  return (await run(process.execPath, [join(root, 'scripts', 'load-images.mjs')], { timeoutMs: 1_200_000 })) === 0;
 }
 
 /** Why there is no engine, or undefined when one answers. */

@@ -76,6 +76,20 @@ readinessProbe:
 {{- toYaml (concat $env .extraEnv) -}}
 {{- end -}}
 
+{{/* What every service of ours reads. (root, values, prefix of the names) */}}
+{{- define "parley.serviceEnv" -}}
+- name: {{ .prefix }}_HOST
+  value: 0.0.0.0
+- name: {{ .prefix }}_HTTP_PORT
+  value: {{ .values.service.httpPort | quote }}
+- name: {{ .prefix }}_GRPC_PORT
+  value: {{ .values.service.grpcPort | quote }}
+- name: {{ .prefix }}_LOG_FORMAT
+  value: {{ .root.Values.logFormat }}
+- name: {{ .prefix }}_LOG_LEVEL
+  value: {{ .root.Values.logLevel }}
+{{- end -}}
+
 {{/* (root, component) */}}
 {{- define "parley.telemetryEnv" -}}
 {{- $endpoint := include "parley.otelEndpoint" .root -}}

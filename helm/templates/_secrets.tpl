@@ -28,15 +28,20 @@ stringData:
 {{- .values.auth.existingSecret | default (include "parley.nameOf" .) -}}
 {{- end -}}
 
+{{/*
+A token that there need not be: of a Secret that exists each may be absent.
+(root, component, values, name of the variable, key, given: what the values say)
+*/}}
+{{- define "parley.tokenEnv" -}}
+{{- if or .values.auth.existingSecret .given -}}
+- name: {{ .name }}
+  valueFrom: { secretKeyRef: { name: {{ include "parley.authSecret" . }}, key: {{ .key }}, optional: true } }
+{{- end -}}
+{{- end -}}
+
 {{/* Registering needs it when the registry has one. (root, name of the variable) */}}
 {{- define "parley.joinTokenEnv" -}}
 {{- $registry := .root.Values.registry -}}
-{{- if or $registry.auth.existingSecret $registry.auth.joinToken }}
-- name: {{ .variable }}
-  valueFrom:
-    secretKeyRef:
-      name: {{ include "parley.authSecret" (dict "root" .root "component" "registry" "values" $registry) }}
-      key: join-token
-      optional: true
-{{- end }}
+{{- $token := dict "component" "registry" "values" $registry "key" "join-token" "given" $registry.auth.joinToken -}}
+{{ include "parley.tokenEnv" (merge $token .) }}
 {{- end -}}

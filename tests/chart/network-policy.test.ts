@@ -1,4 +1,4 @@
-import { ofKind, render, workloads } from './support/render.js';
+import { find, ofKind, render, selects, workloads } from './support/render.js';
 import type { Resource } from './support/resources.js';
 
 interface Rule {
@@ -14,12 +14,10 @@ const DNS = [
 const SHAPES_WITH = ['production.yaml', 'external-redis.yaml', 'sentinel.yaml', 'cluster.yaml'];
 
 const policies = (shape = 'production.yaml'): readonly Resource[] => ofKind(render({ shape }), 'NetworkPolicy');
-const policyOf = (component: string, shape?: string): Resource | undefined =>
-  policies(shape).find(({ metadata }) => metadata.name === `parley-${component}`);
-const egress = (component: string, shape?: string): readonly Rule[] =>
-  policyOf(component, shape)?.spec.egress as Rule[];
-const ingress = (component: string, shape?: string): readonly Rule[] =>
-  policyOf(component, shape)?.spec.ingress as Rule[];
+const policyOf = (component: string, shape?: string): Resource =>
+  find(policies(shape), 'NetworkPolicy', `parley-${component}`);
+const egress = (component: string, shape?: string): readonly Rule[] => policyOf(component, shape).spec.egress as Rule[];
+const ingress = (component: string): readonly Rule[] => policyOf(component).spec.ingress as Rule[];
 /** Ports of rules that lead to any address. */
 const anywhere = (component: string, shape: string): number[] =>
   egress(component, shape)
@@ -35,11 +33,7 @@ describe('network policies', () => {
   it.each(SHAPES_WITH)('cover with %p every pod that stays, in both directions', (shape) => {
     const stays = workloads(render({ shape })).filter(({ resource }) => resource.kind !== 'Pod');
     for (const { labels, name } of stays) {
-      const covering = policies(shape).filter(({ spec }) =>
-        Object.entries(spec.podSelector.matchLabels as Record<string, string>).every(
-          ([key, value]) => labels[key] === value,
-        ),
-      );
+      const covering = policies(shape).filter(({ spec }) => selects(spec.podSelector.matchLabels, labels));
       expect(covering.map(({ metadata }) => metadata.name)).toEqual([name]);
       expect(covering[0]?.spec.policyTypes).toEqual(['Ingress', 'Egress']);
     }

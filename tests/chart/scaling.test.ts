@@ -1,4 +1,4 @@
-import { containersOf, ofKind, render, SHAPES, workloads } from './support/render.js';
+import { componentOf, containersOf, find, ofKind, render, selects, SHAPES, workloads } from './support/render.js';
 
 const OURS = ['registry', 'agent-a', 'agent-b', 'proxy'];
 /** What the phases of an orderly stop take at most, see docs/operations.md. */
@@ -14,15 +14,11 @@ describe('autoscaling', () => {
     ['agentA', 'agent-a'],
     ['agentB', 'agent-b'],
   ])('of %s leaves the number of replicas to it', (key, component) => {
-    const fixed = render().find(
-      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === `parley-${component}`,
-    );
-    expect(fixed?.spec).toHaveProperty('replicas');
+    const fixed = find(render(), 'Deployment', `parley-${component}`);
+    expect(fixed.spec).toHaveProperty('replicas');
     const resources = render({ values: { [key]: scaling(2) } });
-    const scaled = resources.find(
-      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === `parley-${component}`,
-    );
-    expect(scaled?.spec).not.toHaveProperty('replicas');
+    const scaled = find(resources, 'Deployment', `parley-${component}`);
+    expect(scaled.spec).not.toHaveProperty('replicas');
     const [autoscaler] = ofKind(resources, 'HorizontalPodAutoscaler');
     expect(autoscaler?.spec).toMatchObject({
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: `parley-${component}` },
@@ -30,7 +26,7 @@ describe('autoscaling', () => {
       maxReplicas: 9,
     });
     // Utilization is measured against what was asked for.
-    expect(scaled?.spec.template.spec.containers[0].resources.requests).toHaveProperty('cpu');
+    expect(scaled.spec.template.spec.containers[0].resources.requests).toHaveProperty('cpu');
   });
 
   it('is off in the values', () => {
@@ -56,7 +52,7 @@ describe('disruption budgets', () => {
       expect(spec.maxUnavailable).not.toBe(0);
       expect(spec).not.toHaveProperty('minAvailable');
       const chosen = workloads(render({ shape: 'production.yaml' })).filter(({ labels }) =>
-        Object.entries(spec.selector.matchLabels as object).every(([key, value]) => labels[key] === value),
+        selects(spec.selector.matchLabels, labels),
       );
       expect(chosen.map(({ name }) => name)).toEqual([metadata.name]);
     }
@@ -73,7 +69,7 @@ describe('a rollout', () => {
 
   it.each(SHAPES)('with %p gives balancers time to notice, and each service time to stop', (shape) => {
     for (const workload of workloads(render({ shape }))) {
-      if (!OURS.includes(workload.labels['app.kubernetes.io/component'] ?? '')) continue;
+      if (!OURS.includes(componentOf(workload))) continue;
       const [container] = containersOf(workload);
       const seconds = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
       expect(seconds).toBeGreaterThanOrEqual(2);

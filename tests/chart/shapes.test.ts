@@ -1,4 +1,14 @@
-import { chartArguments, containersOf, helm, NAMESPACE, ofKind, render, SHAPES, workloads } from './support/render.js';
+import {
+  chartArguments,
+  containersOf,
+  helm,
+  NAMESPACE,
+  ofKind,
+  render,
+  selects,
+  SHAPES,
+  workloads,
+} from './support/render.js';
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/u;
 
@@ -38,9 +48,7 @@ describe.each(SHAPES)('the chart with %p', (shape) => {
     for (const { resource, name, labels } of all) {
       if (resource.kind === 'Pod') continue;
       const selector = resource.spec.selector.matchLabels as Record<string, string>;
-      const chosen = all.filter((other) =>
-        Object.entries(selector).every(([key, value]) => other.labels[key] === value),
-      );
+      const chosen = all.filter((other) => selects(selector, other.labels));
       expect(chosen.map((one) => one.name)).toEqual([name]);
       expect(labels).toMatchObject(selector);
     }

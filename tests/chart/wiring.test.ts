@@ -1,13 +1,21 @@
-import { readAgentConfig } from '@parley/agent';
-import { readWorkConfig } from '@parley/skills';
-import { agentEnv } from '@parley/agent';
-import { workEnv } from '@parley/skills';
+import { agentEnv, readAgentConfig } from '@parley/agent';
+import { readWorkConfig, workEnv } from '@parley/skills';
 import { DEFAULTS as AGENT_A } from '../../services/agent-a/src/app.js';
 import { DEFAULTS as AGENT_B } from '../../services/agent-b/src/app.js';
 import { proxyEnv, readProxyConfig } from '../../services/proxy/src/config.js';
 import { readRegistryConfig, registryEnv } from '../../services/registry/src/config.js';
-import { containersOf, find, NAMESPACE, ofKind, render, SHAPES, workloads, type Workload } from './support/render.js';
-import type { EnvVariable, Resource } from './support/resources.js';
+import {
+  componentOf,
+  containersOf,
+  find,
+  NAMESPACE,
+  ofKind,
+  render,
+  selects,
+  SHAPES,
+  workloads,
+} from './support/render.js';
+import type { EnvVariable } from './support/resources.js';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -28,7 +36,6 @@ const SERVICES: Readonly<Record<string, { known: object; read: (env: Environment
 /** Read by the OpenTelemetry SDK, and what its resource is made of. */
 const TELEMETRY = /^OTEL_[A-Z_]+$|^POD_NAME$/u;
 
-const componentOf = ({ labels }: Workload): string => labels['app.kubernetes.io/component'] ?? '';
 const ours = SHAPES.flatMap((shape) =>
   workloads(render({ shape }))
     .filter((workload) => componentOf(workload) in SERVICES)
@@ -118,7 +125,7 @@ describe('ports', () => {
     const resources = render({ shape });
     const all = workloads(resources);
     for (const service of ofKind(resources, 'Service')) {
-      const [chosen, ...others] = all.filter(({ labels }) => selects(service, labels));
+      const [chosen, ...others] = all.filter(({ labels }) => selects(service.spec.selector, labels));
       expect(others).toEqual([]);
       const there = chosen?.spec.containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name));
       for (const { targetPort } of service.spec.ports as { targetPort: string }[]) expect(there).toContain(targetPort);
@@ -245,7 +252,3 @@ describe('an Ingress', () => {
     expect(ofKind(render(), 'Ingress')).toEqual([]);
   });
 });
-
-function selects(service: Resource, labels: Readonly<Record<string, string>>): boolean {
-  return Object.entries(service.spec.selector as Record<string, string>).every(([key, value]) => labels[key] === value);
-}

@@ -3,11 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AcpSubagentProvider, fileRecorder, replayChildren, type AcpSubagentOptions } from '@parley/acp';
-import type { SubagentRequest, SubagentRun, SubagentUpdate } from '@parley/harness';
+import type { SubagentRun } from '@parley/harness';
 import { eventually, startProcess } from '@parley/testkit';
 import { AcpProcesses } from './support/acp-processes.js';
 import { startFakeGemini, type FakeGemini, type FakeGeminiOptions } from './support/fake-gemini.js';
 import { installForeignAcp, type ForeignAcp } from './support/foreign-acp.js';
+import { finish, taskRequest } from './support/subagent-work.js';
 
 const root = join(import.meta.dirname, '..', '..');
 const TRANSCRIPTS = join(root, '.parley', 'acp-foreign');
@@ -182,17 +183,8 @@ class GeminiChildren {
     });
   }
 
-  request(task: string): SubagentRequest {
-    return {
-      label: 'foreign',
-      prompt: [{ type: 'text', text: task }],
-      parent: { agentId: 'parent', depth: 0 },
-      signal: new AbortController().signal,
-    };
-  }
-
   start(task: string): Promise<SubagentRun> {
-    return this.provider.start(this.request(task));
+    return this.provider.start(taskRequest(task));
   }
 
   async close(): Promise<void> {
@@ -218,14 +210,6 @@ describe('an agent of another team (Gemini CLI), under our provider', () => {
   }, 30_000);
 
   const writeCall = () => ({ name: 'write_file', args: { file_path: join(folder, 'made.txt'), content: TEXT } });
-
-  async function finish(run: SubagentRun) {
-    const updates: SubagentUpdate[] = [];
-    for await (const update of run.updates) updates.push(update);
-    const result = await run.result;
-    await run.dispose();
-    return { result, updates };
-  }
 
   it(
     'writes a file with a tool of its own once it was allowed to',
@@ -256,7 +240,7 @@ describe('an agent of another team (Gemini CLI), under our provider', () => {
       rmSync(join(folder, 'made.txt'));
       const record = readFileSync(children.recording, 'utf8');
       const replayed = new AcpSubagentProvider({ ...children.options, command: '/nowhere' }, replayChildren(record));
-      const again = await finish(await replayed.start(children.request('Write made.txt.')));
+      const again = await finish(await replayed.start(taskRequest('Write made.txt.')));
       await replayed.close();
       expect(again).toEqual({ result, updates });
       expect(titles).toHaveLength(2);

@@ -3,19 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AcpSubagentProvider, type AcpSubagentOptions } from '@parley/acp';
-import {
-  Agent,
-  call,
-  say,
-  ScriptedModel,
-  SubagentRegistry,
-  subagentTool,
-  type SubagentRequest,
-  type SubagentResult,
-  type SubagentUpdate,
-} from '@parley/harness';
+import { Agent, call, say, ScriptedModel, SubagentRegistry, subagentTool, type SubagentResult } from '@parley/harness';
 import { eventually } from '@parley/testkit';
 import { AcpProcesses, processesNaming } from './support/acp-processes.js';
+import { finish, taskRequest } from './support/subagent-work.js';
 
 const PARLEY = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'bin', 'parley.js');
 const TEXT = 'written by a child\n';
@@ -54,26 +45,7 @@ function parley(allow: string, options: Partial<AcpSubagentOptions> = {}): AcpSu
   return provider;
 }
 
-function request(task: string, signal = new AbortController().signal): SubagentRequest {
-  return {
-    label: 'self-drive',
-    prompt: [{ type: 'text', text: task }],
-    parent: { agentId: 'parent', depth: 0 },
-    signal,
-  };
-}
-
-async function work(
-  subject: AcpSubagentProvider,
-  task: string,
-): Promise<{ result: SubagentResult; updates: SubagentUpdate[] }> {
-  const run = await subject.start(request(task));
-  const updates: SubagentUpdate[] = [];
-  for await (const update of run.updates) updates.push(update);
-  const result = await run.result;
-  await run.dispose();
-  return { result, updates };
-}
+const work = async (subject: AcpSubagentProvider, task: string) => finish(await subject.start(taskRequest(task)));
 
 const made = (): string | undefined => {
   const file = join(folder, 'made.txt');
@@ -122,7 +94,7 @@ describe('parley acp as a child', () => {
 
   it('is cancelled in the middle of a command, and nothing of it is left', async () => {
     const controller = new AbortController();
-    const run = await parley('all').start(request(SLEEP, controller.signal));
+    const run = await parley('all').start(taskRequest(SLEEP, controller.signal));
     for await (const update of run.updates) {
       if (update.kind !== 'tool_started') continue;
       await eventually(() => expect(processesNaming(`sleep ${SECONDS}`)).not.toEqual([]));

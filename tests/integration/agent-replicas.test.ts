@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
 import { endEverything, eventually, startRedis, watchEvents, type RedisServer } from '@parley/testkit';
+import { RawConnection, type RawAnswer } from '../../packages/service-kit/src/http/http.test-helper.js';
 import { discover, get, post, propose } from './support/http.js';
 import { freePorts, START_MS, startAgentB, startRegistry, type Service } from './support/services.js';
 
@@ -8,42 +8,6 @@ const { jest } = import.meta;
 jest.setTimeout(60_000);
 
 const ID = 'agent_B';
-
-/** A connection that is kept, as clients keep theirs. */
-class Kept {
-  readonly #socket: Socket;
-  #received = '';
-
-  constructor(url: string) {
-    const { hostname, port } = new URL(url);
-    this.#socket = connect(Number(port), hostname);
-    this.#socket.setEncoding('utf8').on('data', (text: string) => (this.#received += text));
-    this.#socket.on('error', () => undefined);
-  }
-
-  get isOpen(): boolean {
-    return !this.#socket.destroyed && !this.#socket.readableEnded;
-  }
-
-  /** The answer's head and body. */
-  async ask(path: string, body: object): Promise<string> {
-    const json = JSON.stringify(body);
-    const from = this.#received.length;
-    this.#socket.write(
-      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
-    );
-    return eventually(() => {
-      const answer = this.#received.slice(from);
-      const length = Number(/^content-length: (\d+)$/imu.exec(answer)?.[1] ?? NaN);
-      expect(answer.length - answer.indexOf('\r\n\r\n') - 4).toBe(length);
-      return answer;
-    });
-  }
-
-  close(): void {
-    this.#socket.destroy();
-  }
-}
 
 describe('two replicas of one agent behind one address', () => {
   let redis: RedisServer;
@@ -111,16 +75,21 @@ describe('two replicas of one agent behind one address', () => {
   });
 
   it('answer on a kept connection until its client has been told to go elsewhere', async () => {
-    const kept = new Kept(first.url);
-    const propose = () => ({ session_id: randomUUID(), agent_id: randomUUID(), capabilities: ['code_review'] });
-    expect(await kept.ask('/negotiate', propose())).toMatch(/^HTTP\/1\.1 200 [^]*"accepted":true/u);
+    const kept = new RawConnection(first.httpPort);
+    const negotiate = (): Promise<RawAnswer> => {
+      const json = JSON.stringify({ session_id: randomUUID(), agent_id: randomUUID(), capabilities: ['code_review'] });
+      const head = `POST /negotiate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+      return kept.send(`${head}Content-Length: ${json.length}\r\n\r\n${json}`).answer();
+    };
+    const accepted = { status: 200, body: expect.stringContaining('"accepted":true') as string };
+    expect(await negotiate()).toMatchObject(accepted);
     first.kill('SIGTERM');
     await first.waitForLine(/not ready, deregistered/u);
-    const last = await kept.ask('/negotiate', propose());
-    expect(last).toMatch(/^HTTP\/1\.1 200 [^]*"accepted":true/u);
-    expect(last).toMatch(/^connection: close$/imu);
-    await eventually(() => expect(kept.isOpen).toBe(false));
-    kept.close();
+    const last = await negotiate();
+    expect(last).toMatchObject(accepted);
+    expect(last.head).toMatch(/^connection: close$/imu);
+    await kept.closed;
+    kept.socket.destroy();
     expect(await first.exited).toEqual({ code: 0, signal: null });
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endEverything, eventually, startRedis, type RedisServer } from '@parley/testkit';
-import { get, post, propose, type Answer } from './support/http.js';
+import { expectUnavailable, get, post, propose } from './support/http.js';
 import {
   freePorts,
   START_MS,
@@ -20,12 +20,6 @@ interface Held {
   readonly agreement_id: string;
   readonly terms_digest: string;
   readonly proof: string;
-}
-
-function expectUnavailable(answer: Answer): void {
-  expect([answer.status, answer.body.code]).toEqual([503, 'store_unavailable']);
-  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(answer.ms).toBeLessThan(2_000);
 }
 
 describe('an agent that keeps its agreements in Redis', () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endEverything, eventually, startRedisCluster, type RedisCluster, type RedisServer } from '@parley/testkit';
+import { endEverything, eventually, startRedisCluster, type RedisCluster } from '@parley/testkit';
 import { agreeWith } from './support/held-agreement.js';
 import { get, register } from './support/http.js';
 import { underLoad } from './support/redis-change.js';
@@ -24,14 +24,6 @@ describe('a registry and an agent on a Redis Cluster', () => {
   }, 3 * START_MS);
   afterAll(endEverything, 30_000);
 
-  /** A master that serves other slots. */
-  const another = async (than: RedisServer): Promise<RedisServer> => {
-    const owners = await Promise.all(['{a}', '{b}', '{c}', '{d}', '{e}', '{f}'].map((key) => redis.ownerOf(key)));
-    const found = owners.find((owner) => owner !== than);
-    if (found === undefined) throw new Error('there is no other master');
-    return found;
-  };
-
   it('keep all of a namespace in one slot, and namespaces in different ones', async () => {
     const slots = await Promise.all(['{one}', '{two}', '{three}', OF_AGENT].map((tag) => redis.slotOf(tag)));
     expect(new Set(slots).size).toBe(4);
@@ -51,7 +43,7 @@ describe('a registry and an agent on a Redis Cluster', () => {
       change: async () => {
         for (const key of [OF_REGISTRY, OF_AGENT]) {
           const from = await redis.ownerOf(key);
-          const to = await another(from);
+          const to = await redis.anotherMaster(from);
           const working = Promise.all([held.work(), held.work()]);
           // Some keys are here and others there for a while.
           const moved = await redis.moveSlot(key, to, { batch: 25, between: () => sleep(5) });
@@ -76,7 +68,7 @@ describe('a registry and an agent on a Redis Cluster', () => {
     const from = await redis.ownerOf(OF_REGISTRY);
     const url = registries[0]?.url ?? '';
     let refused: Awaited<ReturnType<typeof register>>[] = [];
-    await redis.moveSlot(OF_REGISTRY, await another(from), {
+    await redis.moveSlot(OF_REGISTRY, await redis.anotherMaster(from), {
       batch: 50,
       between: async () => {
         if (refused.length > 0) return;

@@ -10,7 +10,17 @@ import {
   type StartRedisOptions,
   type WatchedEvent,
 } from '@parley/testkit';
-import { deregister, discover, get, post, register, manifest, renew, tokenOf, type Answer } from './support/http.js';
+import {
+  deregister,
+  discover,
+  expectUnavailable,
+  get,
+  manifest,
+  post,
+  register,
+  renew,
+  tokenOf,
+} from './support/http.js';
 import { observePresence } from './support/presence.js';
 import { startAgentB, startRegistry, untilReady, type Service } from './support/services.js';
 
@@ -20,12 +30,6 @@ const LEASE_SECONDS = 3;
 const RENEW_MS = 1_000;
 
 const about = (type: string, id: string) => (event: WatchedEvent) => event.type === type && event.agentId === id;
-
-function expectUnavailable(answer: Answer): void {
-  expect([answer.status, answer.body.code]).toEqual([503, 'store_unavailable']);
-  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(answer.ms).toBeLessThan(2_000);
-}
 
 describe('a registry whose Redis answers, but not as it should', () => {
   let redis: RedisServer;

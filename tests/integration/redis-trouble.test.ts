@@ -11,7 +11,7 @@ import {
   type StartRedisOptions,
   type WatchedEvents,
 } from '@parley/testkit';
-import { call, deregister, discover, get, register, renew, tokenOf, type Answer } from './support/http.js';
+import { call, deregister, discover, expectUnavailable, get, register, renew, tokenOf } from './support/http.js';
 import { observePresence, type Presence } from './support/presence.js';
 import { startAgentB, startRegistry, untilReady, type Service } from './support/services.js';
 
@@ -19,14 +19,6 @@ const { jest } = import.meta;
 jest.setTimeout(60_000);
 const LEASE_SECONDS = 3;
 const RENEW_MS = 1_000;
-
-/** What every write answers while Redis is away: soon, and as something that passes. */
-function expectUnavailable(answer: Answer): void {
-  expect([answer.status, answer.body.code]).toEqual([503, 'store_unavailable']);
-  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(answer.headers.get('content-type')).toContain('application/problem+json');
-  expect(answer.ms).toBeLessThan(2_000);
-}
 
 const ready = async (registry: Service) => (await get(`${registry.url}/readyz`)).status;
 

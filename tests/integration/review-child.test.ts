@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { endEverything, freePort, waitFor } from '@parley/testkit';
 import { Collector, type ReceivedSpan } from '../../packages/service-kit/src/telemetry/collector.test-helper.js';
+import { childrenOf } from '../../packages/skills/src/subagents/children-of.test-helper.js';
 import { get, post, type Answer } from './support/http.js';
 import { START_MS, startAgentA, startAgentB, startRegistry, untilReady, type Service } from './support/services.js';
 
@@ -37,16 +38,7 @@ async function setting(env: Record<string, string> = {}, telemetry: Record<strin
   };
 }
 
-async function children(): Promise<number[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name)).map(Number);
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-      return environment.split('\0').includes(`AGENT_ID=${AGENT_ID}.review`) ? [pid] : [];
-    }),
-  );
-  return found.flat();
-}
+const children = (): Promise<number[]> => childrenOf(AGENT_ID);
 
 const gone = () => waitFor(async () => (await children()).length === 0, { timeoutMs: 10_000 });
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readAgentConfig, type AgentDefaults } from '@parley/agent';
-import { silentLogger } from '@parley/service-kit';
+import { readAgentConfig, type AgentConfig } from '@parley/agent';
+import { silentLogger, type RunnableService } from '@parley/service-kit';
 import { readWorkConfig } from '@parley/skills';
 import { createAgentApp, DEFAULTS as AGENT_B } from '../../services/agent-b/src/app.js';
 import { createProxyApp, type ProxyApp } from '../../services/proxy/src/app.js';
@@ -27,25 +27,25 @@ async function scrapeRegistry(): Promise<string> {
   }
 }
 
-async function scrapeAgent(): Promise<string> {
-  const service = createAgentApp(agentOnFreePorts(AGENT_B), readWorkConfig({}), silentLogger);
+function scrapeAgent(): Promise<string> {
+  return scrapeService(createAgentApp(agentOnFreePorts(), readWorkConfig({}), silentLogger));
+}
+
+async function scrapeProxy(): Promise<string> {
+  const workDir = mkdtempSync(join(tmpdir(), 'proxy-metrics-'));
+  try {
+    return await scrapeService(proxyOnFreePorts(workDir));
+  } finally {
+    rmSync(workDir, { recursive: true });
+  }
+}
+
+async function scrapeService(service: RunnableService & { readonly httpPort: number }): Promise<string> {
   await service.start();
   try {
     return await metricsOf(`http://127.0.0.1:${String(service.httpPort)}`);
   } finally {
     for (const phase of service.shutdownPhases()) await phase.run();
-  }
-}
-
-async function scrapeProxy(): Promise<string> {
-  const workDir = mkdtempSync(join(tmpdir(), 'proxy-metrics-'));
-  const proxy = proxyOnFreePorts(workDir);
-  await proxy.start();
-  try {
-    return await metricsOf(`http://127.0.0.1:${String(proxy.httpPort)}`);
-  } finally {
-    for (const phase of proxy.shutdownPhases()) await phase.run();
-    rmSync(workDir, { recursive: true });
   }
 }
 
@@ -68,8 +68,8 @@ export function proxyOnFreePorts(workDir: string): ProxyApp {
 }
 
 /** With a registry that is not there. */
-function agentOnFreePorts(defaults: AgentDefaults): ReturnType<typeof readAgentConfig> {
-  return readAgentConfig(defaults, {
+function agentOnFreePorts(): AgentConfig {
+  return readAgentConfig(AGENT_B, {
     AGENT_HOST: '127.0.0.1',
     AGENT_HTTP_PORT: '0',
     AGENT_GRPC_PORT: '0',

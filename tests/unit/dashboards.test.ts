@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 import { PLACES, scrape } from '../support/served-metrics.js';
+import { table } from './markdown-tables.js';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -99,11 +100,9 @@ beforeAll(async () => {
 });
 
 function documentedLabels(): Map<string, string[]> {
-  const text = readFileSync(join(root, 'docs', 'operations.md'), 'utf8');
   const labels = new Map<string, string[]>();
-  for (const [, name = '', cell = ''] of text.matchAll(/^\| `(parley_\w+)` +\|[^|]*\|[^|]*\|([^|]*)\|/gmu)) {
-    const names = [...cell.matchAll(/`(\w+)`/gu)].map(([, label = '']) => label);
-    labels.set(name, [...(labels.get(name) ?? []), ...names]);
+  for (const { name = '', labels: cell = '' } of table('docs/operations.md', 'Metrics')) {
+    labels.set(name, [...(labels.get(name) ?? []), ...cell.split(', ').filter(Boolean)]);
   }
   return labels;
 }

@@ -1,4 +1,4 @@
-{{/* Everything of one agent. (root, component, values, provider) */}}
+{{/* Everything of one agent. (root, component, values) */}}
 {{- define "parley.agent" -}}
 {{- $mounts := "" -}}
 {{- $volumes := "" -}}
@@ -22,15 +22,9 @@
 
 {{- define "parley.agentEnv" -}}
 {{- $host := include "parley.host" . -}}
-{{- $secret := include "parley.authSecret" . -}}
 - name: AGENT_ID
   value: {{ .values.id }}
-- name: AGENT_HOST
-  value: 0.0.0.0
-- name: AGENT_HTTP_PORT
-  value: {{ .values.service.httpPort | quote }}
-- name: AGENT_GRPC_PORT
-  value: {{ .values.service.grpcPort | quote }}
+{{ include "parley.serviceEnv" (merge (dict "prefix" "AGENT") .) }}
 # The Service, not the pod: all replicas are one agent.
 - name: AGENT_PUBLIC_URL
   value: {{ .values.publicUrl | default (printf "http://%s:%d" $host (int .values.service.httpPort)) | quote }}
@@ -38,26 +32,19 @@
   value: {{ .values.publicGrpc | default (printf "%s:%d" $host (int .values.service.grpcPort)) | quote }}
 - name: AGENT_REGISTRY_URL
   value: {{ include "parley.registryUrl" .root }}
-- name: AGENT_LOG_FORMAT
-  value: {{ .root.Values.logFormat }}
-- name: AGENT_LOG_LEVEL
-  value: {{ .root.Values.logLevel }}
 {{- if .values.sessions.enabled }}
 - name: AGENT_SESSIONS_DIR
   value: /sessions
 {{- end }}
-{{- with .provider }}
+{{- with .values.subagentProvider }}
 - name: AGENT_SUBAGENT_PROVIDER
   value: {{ . }}
 {{- end }}
 # The same for all replicas: with it each may renew the one registration.
 - name: AGENT_OWNER_TOKEN
-  valueFrom: { secretKeyRef: { name: {{ $secret }}, key: owner-token } }
-{{- if or .values.auth.existingSecret .values.auth.operatorToken }}
-- name: AGENT_OPERATOR_TOKEN
-  valueFrom: { secretKeyRef: { name: {{ $secret }}, key: operator-token, optional: true } }
-{{- end }}
-{{- include "parley.joinTokenEnv" (dict "root" .root "variable" "AGENT_JOIN_TOKEN") }}
+  valueFrom: { secretKeyRef: { name: {{ include "parley.authSecret" . }}, key: owner-token } }
+{{ include "parley.tokenEnv" (merge (dict "name" "AGENT_OPERATOR_TOKEN" "key" "operator-token" "given" .values.auth.operatorToken) .) }}
+{{ include "parley.joinTokenEnv" (dict "root" .root "name" "AGENT_JOIN_TOKEN") }}
 {{- include "parley.redisEnv" .root }}
 {{- include "parley.openaiEnv" .root }}
 {{- include "parley.telemetryEnv" . }}

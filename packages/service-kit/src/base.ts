@@ -5,6 +5,6 @@
 export { AppError, invalidField, type FieldError } from './errors/app-error.js';
 export { REASONS, type Reason } from './errors/reasons.js';
 export { validate } from './errors/validate.js';
-export { stopTelemetry } from './lifecycle/run-service.js';
 export { createLogger } from './logging/logger.js';
 export { startSpans } from './telemetry/start-spans.js';
+export { stopTelemetry } from './telemetry/telemetry-handle.js';

@@ -34,7 +34,8 @@ export { readJsonBody } from './http/read-json-body.js';
 export { readQuery, type QueryKind } from './http/query.js';
 export type { HttpAnswer, HttpInput, HttpRoute, RouteDoc } from './http/routes.js';
 export { runPhases, type PhaseResult, type ShutdownPhase } from './lifecycle/lifecycle.js';
-export { publishTelemetry, runService, stopTelemetry, type RunnableService } from './lifecycle/run-service.js';
+export { runService, type RunnableService } from './lifecycle/run-service.js';
+export { within } from './lifecycle/within.js';
 export {
   createLogger,
   quoteList,
@@ -62,3 +63,4 @@ export { sameSecret } from './security/same-secret.js';
 export { streamEvents, type SseEvent, type SseOptions } from './sse/sse-stream.js';
 export { pullItems, type PullEnd } from './streams/pull-items.js';
 export { withSignal } from './streams/with-signal.js';
+export { publishTelemetry, stopTelemetry } from './telemetry/telemetry-handle.js';

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { describeOnLinux } from './testing/describe-on-linux.js';
 import { PLAIN_NODE } from './testing/plain-node.js';
 
 const PROGRAM = fileURLToPath(new URL('./testing/init-program.ts', import.meta.url));
@@ -28,8 +29,6 @@ async function report(...command: readonly string[]): Promise<Report> {
   });
   return JSON.parse(stdout) as Report;
 }
-
-const describeOnLinux = process.platform === 'linux' ? describe : describe.skip;
 
 const endedStates = ({ after }: Report) => after.filter((state) => state !== 'Z');
 

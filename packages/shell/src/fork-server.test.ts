@@ -8,6 +8,7 @@ import { ForkServerLauncher } from './fork-server-launcher.js';
 import { runCommand } from './run-command.js';
 import { spawnLauncher } from './spawn-launcher.js';
 import { CommandFolder, forkServer, lives, openDescriptors, parentOf, zombiesOf } from './testing/command-folder.js';
+import { describeOnLinux } from './testing/describe-on-linux.js';
 import { PLAIN_NODE } from './testing/plain-node.js';
 
 const PROGRAM = fileURLToPath(new URL('./testing/dying-program.ts', import.meta.url));
@@ -30,8 +31,6 @@ const serverPid = (): number => {
 async function ended(pid: number): Promise<void> {
   while (lives(pid)) await delay(5);
 }
-
-const describeOnLinux = process.platform === 'linux' ? describe : describe.skip;
 
 describeOnLinux('a command of the fork server', () => {
   it('may open its output by name', async () => {

@@ -5,9 +5,10 @@ export type { EndTimes, ProgramExit, StartedProgram } from './started-program.js
 export { ProgramStartError } from './program-start-error.js';
 export type { FamilyEnd } from './family-ender.js';
 export { OutputCapture, type CapturedOutput } from './output-capture.js';
+export { ByteRing } from './byte-ring.js';
 export type { OutputChunk, StreamName } from './output-chunks.js';
 export { DEFAULT_PASSED_ENV, shellEnvironment } from './shell-environment.js';
 export { findShell, type FoundShell } from './find-shell.js';
 export { systemCode } from './system-code.js';
-export { withoutCutCharacter } from './utf8-cut.js';
+export { withoutCutCharacter, withoutCutStart } from './utf8-cut.js';
 export { startTimer, within } from './long-timer.js';

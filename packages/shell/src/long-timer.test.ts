@@ -33,3 +33,12 @@ describe('a wait', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 });
+
+it.each([true, false])('a timer holds the process that has nothing else to do: %s', (holdsProcess) => {
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  const stop = startTimer(60_000, () => undefined, holdsProcess);
+  expect(timers() - before).toBe(holdsProcess ? 1 : 0);
+  stop();
+  expect(timers()).toBe(before);
+});

@@ -1,13 +1,18 @@
 /** Node's own timers end at once when asked for more. */
 const LONGEST_MS = 2_147_483_647;
 
-/** Calls back after any time, also one of weeks; never for Infinity. Returns what takes it back. */
-export function startTimer(timeoutMs: number, onTime: () => void): () => void {
+/**
+ * Calls back after any time, also one of weeks; never for Infinity. Returns what takes it back.
+ *
+ * @param holdsProcess Whether a process with nothing else to do waits for it. Default true.
+ */
+export function startTimer(timeoutMs: number, onTime: () => void, holdsProcess = true): () => void {
   const deadline = performance.now() + timeoutMs;
   let timer: NodeJS.Timeout | undefined;
   const next = () => {
     const left = deadline - performance.now();
     timer = left > LONGEST_MS ? setTimeout(next, LONGEST_MS) : setTimeout(onTime, Math.max(1, left));
+    if (!holdsProcess) timer.unref();
   };
   if (timeoutMs !== Infinity) next();
   return () => {

@@ -4,7 +4,7 @@ import { CommandOutput, type CommandOutputResult } from './command-output.js';
 import { CommandProcess } from './command-process.js';
 import { familyEnder, type FamilyEnd } from './family-ender.js';
 import { familyRegistry } from './family-registry.js';
-import { startTimer, within } from './long-timer.js';
+import { within } from './long-timer.js';
 import type { Launcher } from './launcher.js';
 import { LOST_EXIT_CODE, LOST_REASON } from './lost-command.js';
 import type { OutputChunk } from './output-chunks.js';
@@ -123,22 +123,13 @@ class ShellCommand implements StartedCommand {
   }
 
   async #follow(running: CommandProcess): Promise<CommandResult> {
-    const timedOut = await this.#isTimeOver(running);
+    const timedOut = !(await within(this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, running.exited));
     if (timedOut || running.isLost) await this.#endInTime(running);
     else await outputAfterExit(running, this.#ended.promise);
     if (running.isLost) this.#output.onStderr(Buffer.from(`error: ${LOST_REASON}\n`));
     const output = this.#output.finish();
     running.ignoreOutput();
     return { ...output, exitCode: timedOut ? undefined : statusOf(running), timedOut };
-  }
-
-  async #isTimeOver(running: CommandProcess): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const stopTimer = startTimer(this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, () => resolve(true));
-    void running.exited.then(() => resolve(false));
-    const isOver = await promise;
-    stopTimer();
-    return isOver;
   }
 
   async #endInTime(running: CommandProcess): Promise<void> {

@@ -12,7 +12,7 @@ export interface StartProgramOptions {
   /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
   /** Aborted before the start, nothing is started. It does not end what runs. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** See `ProcessFamilyOptions`. Default false. */
   readonly claimsOrphans?: boolean;
 }

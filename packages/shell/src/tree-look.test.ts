@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CommandProcess } from './command-process.js';
 import { familyEnder } from './family-ender.js';
 import { LAUNCHERS } from './testing/command-folder.js';
+import { describeOnLinux } from './testing/describe-on-linux.js';
 import { TreeLook } from './tree-look.js';
-
-const describeOnLinux = process.platform === 'linux' ? describe : describe.skip;
 
 describeOnLinux('a look at the tree', () => {
   it.each(LAUNCHERS)(

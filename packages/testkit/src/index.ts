@@ -6,12 +6,6 @@ export { freePort } from './free-port.js';
 export { isAlive } from './is-alive.js';
 export { startLightFleet, type FleetCounts, type LightFleet, type LightFleetOptions } from './light-fleet.js';
 export {
-  startRegistrationLoad,
-  type RegistrationLoad,
-  type RegistrationLoadCounts,
-  type RegistrationLoadOptions,
-} from './registration-load.js';
-export {
   registrationsUnderChange,
   type RedisChangeOptions,
   type RedisChangeReport,

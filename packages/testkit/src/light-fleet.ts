@@ -1,4 +1,5 @@
-import { Agent as Connections, request } from 'node:http';
+import { Agent as Connections } from 'node:http';
+import { askHttp } from './ask-http.js';
 import { onTestsEnd } from './children.js';
 
 export interface LightFleetOptions {
@@ -156,7 +157,7 @@ class Fleet {
   }
 
   /** Undefined when there was no answer. */
-  #call(
+  async #call(
     method: string,
     turn: number,
     path: string,
@@ -167,30 +168,9 @@ class Fleet {
     const base = registryUrls[turn % registryUrls.length];
     if (base === undefined) throw new Error('no registry was given');
     const headers = { authorization: `Bearer owner-of-${id}-0123456789abcdef`, 'content-type': 'application/json' };
-    return new Promise((resolve) => {
-      const asked = request(
-        `${base}${path}`,
-        { method, agent: this.#connections, headers, timeout: 5_000 },
-        (answer) => {
-          let text = '';
-          answer.setEncoding('utf8');
-          answer.on('data', (piece: string) => (text += piece));
-          answer.on('end', () => {
-            const { lease } = JSON.parse(text) as { lease?: Lease };
-            resolve({ status: answer.statusCode ?? 0, lease });
-          });
-          answer.on('error', () => {
-            resolve(undefined);
-          });
-        },
-      );
-      asked.on('timeout', () => {
-        asked.destroy(new Error('no answer'));
-      });
-      asked.on('error', () => {
-        resolve(undefined);
-      });
-      asked.end(body);
-    });
+    const reply = await askHttp({ method, url: `${base}${path}`, connections: this.#connections, headers, body });
+    if (reply === undefined) return undefined;
+    const { lease } = JSON.parse(reply.body) as { lease?: Lease };
+    return { status: reply.status, lease };
   }
 }

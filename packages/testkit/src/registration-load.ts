@@ -1,16 +1,6 @@
-import { Agent as Connections, request } from 'node:http';
+import { Agent as Connections } from 'node:http';
+import { askHttp, type HttpReply } from './ask-http.js';
 import { onTestsEnd } from './children.js';
-
-export interface RegistrationLoadOptions {
-  /** Used in turn; another one after a failure. */
-  readonly registryUrls: readonly string[];
-  /** A new agent that often. Default 25. */
-  readonly everyMs?: number;
-  /** Default 600: a discovery shows all of them on one page. */
-  readonly maxAgents?: number;
-  /** Default 6; each renews at a third of it, and registers again when its lease is not known. */
-  readonly leaseSeconds?: number;
-}
 
 export interface RegistrationLoadCounts {
   registrations: number;
@@ -43,6 +33,12 @@ export interface RegistrationLoad {
   stop(): Promise<void>;
 }
 
+/** A new agent that often. */
+const EVERY_MS = 25;
+/** A discovery shows all of them on one page. */
+const MAX_AGENTS = 600;
+/** Each renews at a third of it, and registers again when its lease is not known. */
+const LEASE_SECONDS = 6;
 const CAPABILITY = 'registration-load';
 const RETRY_MS = 20;
 const LOOK_EVERY_MS = 50;
@@ -51,9 +47,12 @@ const HEARD_OF_MS = 3_000;
 /** What is promised holds until it was looked for. */
 const PROMISED_MS = 1_000;
 
-/** Agents that come one after another and stay, and somebody at each registry who asks all the time for all of them. */
-export function startRegistrationLoad(options: RegistrationLoadOptions): RegistrationLoad {
-  const load = new Load(options);
+/**
+ * Agents that come one after another and stay, and somebody at each registry who asks all the time for all of them. The
+ * registries are used in turn; another one after a failure.
+ */
+export function startRegistrationLoad(registryUrls: readonly string[]): RegistrationLoad {
+  const load = new Load(registryUrls);
   const forget = onTestsEnd(() => load.stop());
   return {
     acknowledged: load.acknowledged,
@@ -73,11 +72,6 @@ export function startRegistrationLoad(options: RegistrationLoadOptions): Registr
   };
 }
 
-interface Reply {
-  readonly status: number;
-  readonly body: string;
-}
-
 class Load {
   readonly acknowledged = new Map<string, number>();
   readonly absences: string[] = [];
@@ -91,7 +85,6 @@ class Load {
     blindDiscoveries: 0,
   };
   readonly #urls: readonly string[];
-  readonly #leaseSeconds: number;
   readonly #connections = new Connections({ keepAlive: true, maxSockets: 64 });
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #underWay = new Set<Promise<void>>();
@@ -102,16 +95,15 @@ class Load {
   #turn = 0;
   #stopped = false;
 
-  constructor({ registryUrls, everyMs = 25, maxAgents = 600, leaseSeconds = 6 }: RegistrationLoadOptions) {
+  constructor(registryUrls: readonly string[]) {
     this.#urls = registryUrls;
-    this.#leaseSeconds = leaseSeconds;
     let made = 0;
     const more = (): void => {
-      if (made >= maxAgents) return;
+      if (made >= MAX_AGENTS) return;
       const id = `load-${String(made)}`;
       made += 1;
       this.#after(0, () => this.#register(id));
-      this.#after(everyMs, more);
+      this.#after(EVERY_MS, more);
     };
     more();
     for (const url of registryUrls) this.#after(0, () => this.#look(url));
@@ -130,7 +122,8 @@ class Load {
   }
 
   async discover(url: string): Promise<{ readonly found: ReadonlySet<string>; readonly isStale: boolean }> {
-    const reply = await this.#call('GET', `${url}/discover?capabilities=${CAPABILITY}&limit=1000`);
+    const wanted = `${url}/discover?capabilities=${CAPABILITY}&limit=1000`;
+    const reply = await askHttp({ method: 'GET', url: wanted, connections: this.#connections });
     if (reply?.status !== 200) throw new Error(`${url} answered ${String(reply?.status)}: ${String(reply?.body)}`);
     const body = JSON.parse(reply.body) as { agents: { agent_id: string }[]; stale_since?: string };
     return { found: new Set(body.agents.map(({ agent_id }) => agent_id)), isStale: body.stale_since !== undefined };
@@ -146,7 +139,7 @@ class Load {
   async #register(id: string): Promise<void> {
     const body = JSON.stringify({
       ...{ agent_id: id, name: id, endpoint: 'http://127.0.0.1:9' },
-      ...{ capabilities: [CAPABILITY], ttl_seconds: this.#leaseSeconds },
+      ...{ capabilities: [CAPABILITY], ttl_seconds: LEASE_SECONDS },
     });
     const reply = await this.#write('POST', '/register', id, body);
     if (reply?.status !== 200 && reply?.status !== 201) {
@@ -170,12 +163,12 @@ class Load {
     }
   }
 
-  #holds(id: string, { body }: Reply): void {
+  #holds(id: string, { body }: HttpReply): void {
     const { lease } = JSON.parse(body) as { lease: { expires_at: string } };
     this.#written.push(performance.now());
     this.acknowledged.set(id, Date.parse(lease.expires_at));
     if (!this.#since.has(id)) this.#since.set(id, Date.now());
-    this.#after((this.#leaseSeconds * 1_000) / 3, () => this.#renew(id));
+    this.#after((LEASE_SECONDS * 1_000) / 3, () => this.#renew(id));
   }
 
   #again(step: () => Promise<void>): void {
@@ -209,33 +202,11 @@ class Load {
     this.#timers.add(timer);
   }
 
-  #write(method: string, path: string, id: string, body?: string): Promise<Reply | undefined> {
+  #write(method: string, path: string, id: string, body?: string): Promise<HttpReply | undefined> {
     this.#turn += 1;
-    const url = this.#urls[this.#turn % this.#urls.length] ?? '';
-    return this.#call(method, `${url}${path}`, { authorization: `Bearer owner-of-${id}-0123456789abcdef` }, body);
-  }
-
-  /** Undefined when there was no answer. */
-  #call(method: string, url: string, more: Record<string, string> = {}, body?: string): Promise<Reply | undefined> {
-    const headers = { ...more, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-    return new Promise((resolve) => {
-      const nothing = (): void => {
-        resolve(undefined);
-      };
-      const asked = request(url, { method, agent: this.#connections, headers, timeout: 5_000 }, (answer) => {
-        let text = '';
-        answer.setEncoding('utf8');
-        answer.on('data', (piece: string) => (text += piece));
-        answer.on('end', () => {
-          resolve({ status: answer.statusCode ?? 0, body: text });
-        });
-        answer.on('error', nothing);
-      });
-      asked.on('timeout', () => {
-        asked.destroy(new Error('no answer'));
-      });
-      asked.on('error', nothing);
-      asked.end(body);
-    });
+    const url = `${this.#urls[this.#turn % this.#urls.length] ?? ''}${path}`;
+    const authorization = `Bearer owner-of-${id}-0123456789abcdef`;
+    const headers = { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+    return askHttp({ method, url, connections: this.#connections, headers, body });
   }
 }

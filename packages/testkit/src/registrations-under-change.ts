@@ -44,7 +44,7 @@ const AFTER_MS = 5_000;
 export async function registrationsUnderChange(options: RedisChangeOptions): Promise<RedisChangeReport> {
   const { registryUrls: urls, change, master } = options;
   const watches = await Promise.all(urls.map((url) => watchEvents(url)));
-  const load = startRegistrationLoad({ registryUrls: urls });
+  const load = startRegistrationLoad(urls);
   await waitFor(() => load.acknowledged.size >= BEFORE, { timeoutMs: PATIENCE_MS, what: 'the first agents' });
   const since = performance.now();
   await change();

@@ -1,5 +1,5 @@
 import { freePort } from './free-port.js';
-import { startRedis, type RedisServer } from './start-redis.js';
+import { REPLICATION, startRedis, type RedisServer } from './start-redis.js';
 import { eventually } from './wait-for.js';
 
 export interface StartRedisClusterOptions {
@@ -21,6 +21,8 @@ export interface RedisCluster {
   slotOf(key: string): Promise<number>;
   /** Which node serves a key now, by what most nodes say. */
   ownerOf(key: string): Promise<RedisServer>;
+  /** Another master than the one given, by what that one says. */
+  anotherMaster(than: RedisServer): Promise<RedisServer>;
   /** Which node replicates a master; undefined: none. */
   replicaOf(master: RedisServer): Promise<RedisServer | undefined>;
   /**
@@ -54,7 +56,7 @@ export async function startRedisCluster(options: StartRedisClusterOptions = {}):
   if (first === undefined) throw new Error('a cluster needs a node');
   for (const node of others) await meet(first, node);
   await Promise.all(nodes.slice(0, masters).map((node, index) => addSlots(node, index, masters)));
-  await eventually(() => Promise.all(nodes.map((node) => knows(node, nodes.length, 'connected'))), {
+  await eventually(() => Promise.all(nodes.map((node) => knows(node, nodes.length))), {
     timeoutMs: 15_000,
     what: 'the nodes of the cluster to know each other',
   });
@@ -80,16 +82,21 @@ async function startNode(
     extraArgs: [
       ...['--cluster-enabled', 'yes', '--cluster-node-timeout', String(nodeTimeoutMs)],
       ...['--cluster-port', String(busPort), '--cluster-config-file', 'nodes.conf'],
-      ...['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'],
-      ...(tls === undefined ? [] : ['--tls-port', String(tlsPort), '--tls-cluster', 'yes', '--tls-auth-clients', 'no']),
-      ...(tls === undefined ? [] : ['--tls-cert-file', tls.certFile, '--tls-key-file', tls.keyFile]),
-      ...(tls === undefined ? [] : ['--tls-ca-cert-file', tls.certFile]),
+      ...REPLICATION,
+      ...(tls === undefined ? [] : tlsArgs(tls, tlsPort)),
     ],
   });
 }
 
+function tlsArgs({ certFile, keyFile }: NonNullable<StartRedisClusterOptions['tls']>, port: number): string[] {
+  return [
+    ...['--tls-port', String(port), '--tls-cluster', 'yes', '--tls-auth-clients', 'no'],
+    ...['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', certFile],
+  ];
+}
+
 async function meet(first: RedisServer, node: RedisServer): Promise<void> {
-  const [line = ''] = String(await node.cli('CLUSTER', 'NODES')).split('\n');
+  const [line = ''] = await nodesOf(node);
   const busPort = /@(\d+)/u.exec(line)?.[1] ?? '';
   await first.cli('CLUSTER', 'MEET', '127.0.0.1', String(node.port), busPort);
 }
@@ -100,11 +107,16 @@ async function addSlots(node: RedisServer, index: number, masters: number): Prom
   await node.cli('CLUSTER', 'ADDSLOTSRANGE', String(from), String(to));
 }
 
-async function knows(node: RedisServer, count: number, state: string): Promise<void> {
-  const lines = String(await node.cli('CLUSTER', 'NODES'))
+/** One line of each node that a node knows. */
+async function nodesOf(node: RedisServer): Promise<string[]> {
+  return String(await node.cli('CLUSTER', 'NODES'))
     .trim()
     .split('\n');
-  const known = lines.filter((line) => line.includes(` ${state}`) && !line.includes('handshake'));
+}
+
+async function knows(node: RedisServer, count: number): Promise<void> {
+  const lines = await nodesOf(node);
+  const known = lines.filter((line) => line.includes(' connected') && !line.includes('handshake'));
   if (known.length !== count) throw new Error(`a node knows ${String(known.length)} of ${String(count)} nodes`);
 }
 
@@ -112,10 +124,7 @@ async function isWhole(node: RedisServer, replicas: number): Promise<void> {
   const info = String(await node.cli('CLUSTER', 'INFO'));
   if (!info.includes('cluster_state:ok')) throw new Error('the cluster is not ok');
   if (!info.includes(`cluster_slots_ok:${String(SLOTS)}`)) throw new Error('not all slots are served');
-  const lines = String(await node.cli('CLUSTER', 'NODES'))
-    .trim()
-    .split('\n');
-  const known = lines.filter((line) => line.includes('slave')).length;
+  const known = (await nodesOf(node)).filter((line) => line.includes('slave')).length;
   if (known !== replicas) throw new Error(`a node knows ${String(known)} of ${String(replicas)} replicas`);
   const replication = String(await node.cli('INFO', 'replication'));
   if (replication.includes('role:slave') && !replication.includes('master_link_status:up')) {
@@ -130,15 +139,14 @@ async function idOf(node: RedisServer): Promise<string> {
 function controls(nodes: readonly RedisServer[], tlsPorts: ReadonlyMap<RedisServer, number>): RedisCluster {
   const addresses = nodes.map((node) => ({ host: '127.0.0.1', port: tlsPorts.get(node) ?? node.port }));
   const slotOf = async (key: string): Promise<number> => Number(await anyOf(nodes, 'CLUSTER', 'KEYSLOT', key));
+  const nodeAt = (port: number | undefined): RedisServer | undefined => nodes.find((node) => node.port === port);
   const ownerOf = async (key: string): Promise<RedisServer> => {
     const slot = await slotOf(key);
     const votes = new Map<RedisServer, number>();
-    const said = await Promise.allSettled(nodes.map((node) => node.cli('CLUSTER', 'SLOTS')));
+    const said = await Promise.allSettled(nodes.map(rangesOf));
     for (const one of said) {
       if (one.status === 'rejected') continue;
-      const ranges = one.value as [number, number, [string, number]][];
-      const port = ranges.find(([from, to]) => slot >= from && slot <= to)?.[2][1];
-      const owner = nodes.find((node) => node.port === port);
+      const owner = nodeAt(one.value.find(({ from, to }) => slot >= from && slot <= to)?.port);
       if (owner !== undefined) votes.set(owner, (votes.get(owner) ?? 0) + 1);
     }
     const [best] = [...votes].sort(([, a], [, b]) => b - a);
@@ -154,10 +162,16 @@ function controls(nodes: readonly RedisServer[], tlsPorts: ReadonlyMap<RedisServ
     },
     slotOf,
     ownerOf,
+    anotherMaster: async (than) => {
+      const masters = (await rangesOf(than)).map(({ port }) => nodeAt(port));
+      const found = masters.find((node) => node !== undefined && node !== than);
+      if (found === undefined) throw new Error('there is no other master');
+      return found;
+    },
     replicaOf: async (master) => {
       const text = String(await master.cli('CLUSTER', 'REPLICAS', await idOf(master)));
       const [, port] = /:(\d+)@/u.exec(text) ?? [];
-      return nodes.find((node) => node.port === Number(port));
+      return nodeAt(Number(port));
     },
     moveSlot: async (key, to, { batch = 100, between } = {}) => {
       const slot = String(await slotOf(key));
@@ -182,6 +196,18 @@ function controls(nodes: readonly RedisServer[], tlsPorts: ReadonlyMap<RedisServ
       return moved;
     },
   };
+}
+
+interface SlotRange {
+  readonly from: number;
+  readonly to: number;
+  /** Of the master that serves them. */
+  readonly port: number;
+}
+
+async function rangesOf(node: RedisServer): Promise<SlotRange[]> {
+  const said = (await node.cli('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+  return said.map(([from, to, [, port]]) => ({ from, to, port }));
 }
 
 async function anyOf(nodes: readonly RedisServer[], ...args: string[]): Promise<unknown> {

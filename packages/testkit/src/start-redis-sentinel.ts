@@ -6,7 +6,7 @@ import { findRedisServer } from './find-redis.js';
 import { freePort } from './free-port.js';
 import { redisCommand } from './redis-command.js';
 import { startProcess } from './start-process.js';
-import { startRedis, type RedisServer } from './start-redis.js';
+import { REPLICATION, startRedis, type RedisServer } from './start-redis.js';
 import { eventually } from './wait-for.js';
 
 export interface StartRedisSentinelOptions {
@@ -37,8 +37,6 @@ export interface RedisSentinel {
 }
 
 const MASTER_NAME = 'parley-master';
-/** Without it a replica waits for others of its kind for 5 s before it is given the data. */
-const REPLICATION = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
 
 /**
  * A real master with replicas, and sentinels that watch them: all know each other when the promise settles. Ended at

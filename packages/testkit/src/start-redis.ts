@@ -37,6 +37,9 @@ export interface RedisServer {
   cli(...args: readonly string[]): Promise<unknown>;
 }
 
+/** Arguments without which a replica waits for others of its kind for 5 s before it is given the data. */
+export const REPLICATION: readonly string[] = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
+
 /**
  * A real redis-server on 127.0.0.1 in a folder of its own, answering PING when the promise settles. It is ended
  * and its folder removed at the end of the test file.

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { Container, PodSpec, Resource } from './resources.js';
@@ -32,13 +31,9 @@ export function helm(...args: string[]): string {
 export function chartArguments(command: readonly string[], options: RenderOptions): string[] {
   const { shape = '', values, release = 'parley', chart = CHART } = options;
   const named = command[0] === 'lint' ? [chart] : [release, chart, '--namespace', NAMESPACE];
-  const files = shape === '' ? [] : ['--values', join(CHART, 'ci', shape)];
-  if (values !== undefined) {
-    const file = join(mkdtempSync(join(tmpdir(), 'parley-chart-')), 'values.json');
-    writeFileSync(file, JSON.stringify(values));
-    files.push('--values', file);
-  }
-  return [...command, ...named, ...files];
+  const file = shape === '' ? [] : ['--values', join(CHART, 'ci', shape)];
+  const set = values === undefined ? [] : ['--set-json', JSON.stringify(values)];
+  return [...command, ...named, ...file, ...set];
 }
 
 export function renderText(options: RenderOptions = {}): string {
@@ -92,6 +87,16 @@ export function workloads(resources: readonly Resource[]): readonly Workload[] {
       ? []
       : [{ resource, name, labels: template.metadata?.labels ?? {}, spec: template.spec }];
   });
+}
+
+/** Which service of the release it belongs to. */
+export function componentOf({ labels }: Workload): string {
+  return labels['app.kubernetes.io/component'] ?? '';
+}
+
+/** Whether a selector takes a pod with these labels. */
+export function selects(selector: unknown, labels: Readonly<Record<string, string>>): boolean {
+  return Object.entries(selector as Record<string, string>).every(([key, value]) => labels[key] === value);
 }
 
 export function containersOf({ spec }: Workload): readonly Container[] {

@@ -40,13 +40,8 @@ export class TestNamespace {
   }
 
   /** Runs to its end, whatever that is. */
-  async tryHelm(...args: string[]): Promise<Ran> {
-    try {
-      return { code: 0, output: await this.helm(...args) };
-    } catch (error) {
-      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-      return { code, output: stdout + stderr };
-    }
+  tryHelm(...args: string[]): Promise<Ran> {
+    return ran(this.helm(...args));
   }
 
   /** From this machine to a port of a Service; `url` leads there. */
@@ -86,13 +81,8 @@ export class TestNamespace {
   }
 
   /** A line as somebody would type it. */
-  async shell(line: string): Promise<Ran> {
-    try {
-      return { code: 0, output: (await execute('bash', ['-c', line], { timeout: 150_000 })).stdout };
-    } catch (error) {
-      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-      return { code, output: stdout + stderr };
-    }
+  shell(line: string): Promise<Ran> {
+    return ran(execute('bash', ['-c', line], { timeout: 150_000 }).then(({ stdout }) => stdout));
   }
 
   /** A program of this machine that talks to the cluster. */
@@ -102,6 +92,15 @@ export class TestNamespace {
 
   async remove(): Promise<void> {
     await kubectl('delete', 'namespace', this.name, '--wait', '--timeout', '90s', '--ignore-not-found');
+  }
+}
+
+async function ran(work: Promise<string>): Promise<Ran> {
+  try {
+    return { code: 0, output: await work };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, output: stdout + stderr };
   }
 }
 

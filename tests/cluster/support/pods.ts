@@ -7,12 +7,8 @@ export interface Pod {
     readonly deletionTimestamp?: string;
   };
   readonly status: {
-    readonly phase: string;
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-    readonly containerStatuses?: readonly {
-      readonly restartCount: number;
-      readonly lastState?: { readonly terminated?: { readonly reason: string } };
-    }[];
+    readonly containerStatuses?: readonly { readonly restartCount: number }[];
   };
 }
 

@@ -8,12 +8,13 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 
 // Of the image that it runs in.
-const { connectRegistry } = await import(process.env.AGENT_PACKAGE ?? '/app/packages/agent/dist/index.js');
+const { connectRegistry } = await import('/app/packages/agent/dist/index.js');
 
 /** Slow is no failure, as long as the answer comes. */
 const PATIENCE_MS = 15_000;
 
-const { NAME, RATE = '200', AGENT_ID = 'agent_B' } = process.env;
+const AGENT_ID = 'agent_B';
+const { NAME, RATE } = process.env;
 const registry = `http://${NAME}-registry:8000`;
 const agent = `http://${NAME}-agent-b:8002`;
 const overGrpc = connectRegistry(`grpc://${NAME}-registry:9000`, { now: Date.now, random: Math.random });
@@ -100,16 +101,22 @@ const WORK = [
 ];
 
 const began = performance.now();
+const underWay = new Set();
 let sent = 0;
 const timer = setInterval(() => {
   // By the clock: a timer that fired late is made up for.
   const due = ((performance.now() - began) / 1_000) * Number(RATE);
-  for (; sent < due; sent += 1) void WORK[sent % WORK.length]();
+  for (; sent < due; sent += 1) begin(WORK[sent % WORK.length]);
 }, 5);
+
+function begin(work) {
+  const done = work().finally(() => underWay.delete(done));
+  underWay.add(done);
+}
 
 async function end() {
   clearInterval(timer);
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await Promise.all(underWay);
   await overGrpc.close();
   const seconds = (performance.now() - began) / 1_000;
   console.log(

@@ -1,5 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { MARKER, killMarked, markedProcesses } from '../../../packages/acp/src/testing/marked-processes.mjs';
+import {
+  MARKER,
+  killMarked,
+  markedProcesses,
+  processesWith,
+  procFields,
+} from '../../../packages/acp/src/testing/marked-processes.mjs';
 
 /** Processes that are found again, wherever they have gone, by a variable that all of them inherit. */
 export class AcpProcesses {
@@ -23,15 +28,5 @@ export class AcpProcesses {
 
 /** Processes with such a text on their command line: commands of an agent have none of its variables. */
 export function processesNaming(text: string): readonly number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/u.test(name) && commandLine(name).includes(text))
-    .map(Number);
-}
-
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ');
-  } catch {
-    return '';
-  }
+  return processesWith((pid) => procFields(pid, 'cmdline').join(' ').includes(text));
 }

@@ -86,3 +86,11 @@ export function propose(
 ): Promise<Answer> {
   return post(`${endpoint}/negotiate`, { session_id: randomUUID(), parameters: {}, ...fields });
 }
+
+/** That nothing was carried out because the store is away, told soon, as a problem, and that it is worth another try. */
+export function expectUnavailable(answer: Answer): void {
+  expect([answer.status, answer.body.code]).toEqual([503, 'store_unavailable']);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(answer.headers.get('content-type')).toContain('application/problem+json');
+  expect(answer.ms).toBeLessThan(2_000);
+}

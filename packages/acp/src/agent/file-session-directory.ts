@@ -43,8 +43,12 @@ export class FileSessionDirectory implements SessionDirectory {
   }
 
   async list(): Promise<readonly SessionFacts[]> {
-    const names = (await readdir(this.#root).catch(ifMissing([]))).filter((name) => FILE_NAME.test(name));
+    const names = await readdir(this.#root).catch((error: unknown) => {
+      if (isMissing(error)) return [];
+      throw error;
+    });
     const listed: SessionFacts[] = [];
+    // Also passes over what is not named like one of them.
     for (const name of names) {
       const facts = await this.#read(name);
       if (facts !== undefined) listed.push(facts);
@@ -85,11 +89,4 @@ export class FileSessionDirectory implements SessionDirectory {
 
 function isMissing(error: unknown): boolean {
   return systemCode(error) === 'ENOENT';
-}
-
-function ifMissing<T>(value: T): (error: unknown) => T {
-  return (error) => {
-    if (isMissing(error)) return value;
-    throw error;
-  };
 }

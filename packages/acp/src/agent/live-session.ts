@@ -1,6 +1,7 @@
 import {
   type AgentContext,
   methods,
+  type PermissionOption,
   type PromptResponse,
   RequestError,
   type SessionUpdate,
@@ -28,12 +29,6 @@ export interface LiveSessionOptions {
   readonly contextWindowTokens: number | undefined;
 }
 
-/** The prompt that is open. */
-interface Turn {
-  readonly abort: AbortController;
-  isCancelled: boolean;
-}
-
 /** A session that a client has opened: one agent, at most one prompt at a time. */
 export class LiveSession implements AcpAgentSession {
   readonly id: string;
@@ -47,7 +42,8 @@ export class LiveSession implements AcpAgentSession {
   readonly #updates: RunUpdates;
   readonly #permissions: PermissionAsker;
   #agent: AgentApi | undefined;
-  #turn: Turn | undefined;
+  /** Aborts the prompt that is open. */
+  #turn: AbortController | undefined;
   #isClosed = false;
 
   constructor(options: LiveSessionOptions) {
@@ -118,13 +114,13 @@ export class LiveSession implements AcpAgentSession {
     if (this.#turn !== undefined) {
       throw notNow('prompt_open', 'another prompt of this session is open', { sessionId: this.id });
     }
-    const turn: Turn = { abort: new AbortController(), isCancelled: false };
+    const turn = new AbortController();
     this.#turn = turn;
     const onRequestCancelled = (): void => this.cancel();
     requestSignal.addEventListener('abort', onRequestCancelled, { once: true });
     try {
       await prepare();
-      return { stopReason: await this.#run(agent, task, parent, turn) };
+      return { stopReason: turn.signal.aborted ? 'cancelled' : await this.#run(agent, task, parent, turn.signal) };
     } finally {
       requestSignal.removeEventListener('abort', onRequestCancelled);
       this.#turn = undefined;
@@ -133,9 +129,7 @@ export class LiveSession implements AcpAgentSession {
 
   /** Ends the prompt that is open. Does nothing to the one after it. */
   cancel(): void {
-    if (this.#turn === undefined || this.#turn.isCancelled) return;
-    this.#turn.isCancelled = true;
-    this.#turn.abort.abort(new Error('cancelled by the client'));
+    this.#turn?.abort(new Error('cancelled by the client'));
   }
 
   /** Cancels, and waits until the agent has ended. Idempotent; never rejects. */
@@ -145,17 +139,15 @@ export class LiveSession implements AcpAgentSession {
     await this.#agent?.shutdown().catch(() => undefined);
   }
 
-  async #run(agent: AgentApi, task: string, parent: Context, turn: Turn): Promise<StopReason> {
-    const { signal } = turn.abort;
-    if (signal.aborted) return 'cancelled';
+  async #run(agent: AgentApi, task: string, parent: Context, signal: AbortSignal): Promise<StopReason> {
     const skill = this.#commandOf(task);
     try {
       const result = await context.with(parent, () =>
         agent.run(task, { signal, ...(skill !== undefined && { skill }) }),
       );
-      return turn.isCancelled ? 'cancelled' : stopReasonOf(result);
+      return signal.aborted ? 'cancelled' : stopReasonOf(result);
     } catch (error) {
-      if (turn.isCancelled) return 'cancelled';
+      if (signal.aborted) return 'cancelled';
       throw error;
     }
   }
@@ -165,11 +157,7 @@ export class LiveSession implements AcpAgentSession {
     return this.#commands.find((command) => command.name === name)?.name;
   }
 
-  #ask(
-    request: ToolApprovalRequest,
-    options: Parameters<PermissionAskerAsk>[1],
-    signal: AbortSignal,
-  ): Promise<unknown> {
+  #ask(request: ToolApprovalRequest, options: PermissionOption[], signal: AbortSignal): Promise<unknown> {
     const { callId, toolName, arguments: values, effect } = request;
     const unknownCall = { id: callId, name: toolName, arguments: JSON.stringify(values) };
     const toolCall = this.#updates.picture(callId) ?? {
@@ -184,5 +172,3 @@ export class LiveSession implements AcpAgentSession {
     );
   }
 }
-
-type PermissionAskerAsk = ConstructorParameters<typeof PermissionAsker>[0]['ask'];

@@ -3,6 +3,7 @@ import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
 import type { SessionEntry, ToolCall, ToolMessage } from '@parley/harness';
 import { askedChange, describeToolCall, diffContent } from './describe-tool-call.js';
 import { shownResult, type ShownResult } from './result-content.js';
+import { textChunk } from './text-chunk.js';
 
 /** Everything that was ever said in a session, as updates. Summaries are not shown: what they replaced is. */
 export function* replayHistory(entries: readonly SessionEntry[], cwd: string): Generator<SessionUpdate> {
@@ -10,20 +11,15 @@ export function* replayHistory(entries: readonly SessionEntry[], cwd: string): G
   for (const { message } of entries) if (message.role === 'tool') results.set(message.toolCallId, message);
   for (const { message, runId, sequence } of entries) {
     const messageId = `${runId}-${sequence}`;
-    if (message.role === 'user') yield* chunk('user_message_chunk', message.content, messageId);
+    if (message.role === 'user' && message.content !== '') {
+      yield textChunk('user_message_chunk', message.content, messageId);
+    }
     if (message.role !== 'assistant') continue;
-    yield* chunk('agent_thought_chunk', message.reasoning ?? '', `${messageId}-thought`);
-    yield* chunk('agent_message_chunk', message.content ?? '', messageId);
+    const { reasoning = '', content } = message;
+    if (reasoning !== '') yield textChunk('agent_thought_chunk', reasoning, messageId);
+    if (content !== null && content !== '') yield textChunk('agent_message_chunk', content, messageId);
     for (const call of message.toolCalls) yield toolCall(call, results.get(call.id), cwd);
   }
-}
-
-function* chunk(
-  sessionUpdate: 'user_message_chunk' | 'agent_thought_chunk' | 'agent_message_chunk',
-  text: string,
-  messageId: string,
-): Generator<SessionUpdate> {
-  if (text !== '') yield { sessionUpdate, content: { type: 'text', text }, messageId };
 }
 
 function toolCall(call: ToolCall, message: ToolMessage | undefined, cwd: string): SessionUpdate {

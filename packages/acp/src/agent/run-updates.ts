@@ -4,6 +4,7 @@ import type { AgentEvent, ToolCall, ToolCallResult, ToolEffect } from '@parley/h
 import { askedChange, describeToolCall, diffContent, textContent } from './describe-tool-call.js';
 import { fileBefore } from './file-before.js';
 import { cut, shownResult } from './result-content.js';
+import { textChunk } from './text-chunk.js';
 
 export interface RunUpdatesOptions {
   readonly cwd: string;
@@ -82,21 +83,13 @@ export class RunUpdates {
   async #text(runId: string, turn: number, text: string): Promise<void> {
     if (text === '') return;
     this.#shownChars += text.length;
-    await this.#options.send({
-      sessionUpdate: 'agent_message_chunk',
-      content: { type: 'text', text },
-      messageId: `${runId}-${turn}`,
-    });
+    await this.#options.send(textChunk('agent_message_chunk', text, `${runId}-${turn}`));
   }
 
   async #thought(runId: string, turn: number, text: string): Promise<void> {
     if (text === '') return;
     this.#shownThoughtChars += text.length;
-    await this.#options.send({
-      sessionUpdate: 'agent_thought_chunk',
-      content: { type: 'text', text },
-      messageId: `${runId}-${turn}-thought`,
-    });
+    await this.#options.send(textChunk('agent_thought_chunk', text, `${runId}-${turn}`));
   }
 
   async #announce(call: ToolCall): Promise<void> {

@@ -3,6 +3,7 @@ import { safeDiagnostic } from '@parley/harness';
 import {
   ProgramStartError,
   startProgram,
+  within,
   type EndTimes,
   type FamilyEnd,
   type ProgramExit,
@@ -12,7 +13,6 @@ import { checkWorkingFolder } from './check-working-folder.js';
 import { childEnvironment, type ChildEnvironmentOptions } from './child-environment.js';
 import { ChildStartError } from './child-errors.js';
 import { HiddenValues } from './hidden-values.js';
-import { soon } from './soon.js';
 import { StderrTail } from './stderr-tail.js';
 
 export interface StartChildOptions extends ChildEnvironmentOptions {
@@ -45,8 +45,7 @@ export async function startChild(options: StartChildOptions): Promise<ChildProgr
   await checkWorkingFolder(cwd);
   const env = childEnvironment(options);
   try {
-    const start = { command, args, cwd, env };
-    const program = await startProgram(signal === undefined ? start : { ...start, signal });
+    const program = await startProgram({ command, args, cwd, env, signal });
     return new ChildProgram(program, options);
   } catch (error) {
     if (!(error instanceof ProgramStartError)) throw error;
@@ -81,7 +80,7 @@ export class ChildProgram {
     this.stdin = program.stdin;
     this.stdout = program.stdout;
     this.exited = program.exited.then(async (exit) => {
-      await soon(LAST_OUTPUT_MS, program.closed);
+      await within(LAST_OUTPUT_MS, program.closed);
       return exit;
     });
   }

@@ -26,7 +26,7 @@ import { choosePermission, PERMISSION_CANCELLED, type PermissionOutcome } from '
 import { parsePermissionQuestion, type PermissionQuestion } from './permission-question.js';
 import { describeFailure, isAuthRequired } from './request-failure.js';
 import { TurnGate, type Turn } from './turn-gate.js';
-import { waitFor } from './waits.js';
+import { succeedsWithin, waitFor } from './waits.js';
 
 export interface AcpSessionSettings {
   readonly cwd: string;
@@ -169,13 +169,9 @@ export class AcpConnection {
   }
 
   /** Whether the child says that it is closed. Never rejects. */
-  async closeSession(sessionId: string): Promise<boolean> {
+  closeSession(sessionId: string): Promise<boolean> {
     const closing = this.#connection.agent.request(methods.agent.session.close, { sessionId });
-    const closed = closing.then(
-      () => true,
-      () => false,
-    );
-    return (await within(CLOSE_SESSION_MS, closed)) && (await closed);
+    return succeedsWithin(CLOSE_SESSION_MS, closing);
   }
 
   /** An error that can be thrown by a start, from whatever a request has failed with. */

@@ -6,6 +6,7 @@ import {
 } from '../../../harness/test-support/subagent-contract.js';
 import { MockAgents } from '../testing/mock-agents.js';
 import type { MockScript } from '../testing/mock/script.mjs';
+import { expectCleanEnd } from '../testing/mocks-of-each-test.js';
 import type { AcpSubagentOptions } from './index.js';
 
 // Each of them starts programs, on a machine that may have others to do.
@@ -31,10 +32,7 @@ function open(scenario: SubagentScenario, more: Partial<AcpSubagentOptions>) {
     startedChildren: () => agents.count('start'),
     // One that waits for its next run is no child of a run.
     liveChildren: () => agents.live().length - Math.min(agents.idle().length, more.pool?.size ?? 0),
-    close: async () => {
-      const faults = agents.faults();
-      expect({ left: await agents.close(), faults }).toEqual({ left: [], faults: [] });
-    },
+    close: () => expectCleanEnd(agents),
   };
 }
 

@@ -12,7 +12,7 @@ import { isAuthRequired } from './request-failure.js';
 import { cancelledEnd, failedEnd, runResult } from './run-ending.js';
 import { promptEnd, type PromptEnd } from './stop-reasons.js';
 import { UpdateMapping } from './update-mapping.js';
-import { waitFor } from './waits.js';
+import { succeedsWithin, waitFor } from './waits.js';
 
 export interface AcpRunParts {
   readonly id: string;
@@ -101,16 +101,8 @@ export class AcpRun implements SubagentRun {
         abortError: () => new AcpCancelledError(latch.signal.reason),
       });
     } catch (error) {
-      if (!(error instanceof AcpCancelledError && (await this.#wasSentWithin(cancelGraceMs)))) throw error;
+      if (!(error instanceof AcpCancelledError && (await succeedsWithin(cancelGraceMs, this.#turn.sent)))) throw error;
     }
-  }
-
-  async #wasSentWithin(timeoutMs: number): Promise<boolean> {
-    const sent = this.#turn.sent.then(
-      () => true,
-      () => false,
-    );
-    return (await within(timeoutMs, sent)) && (await sent);
   }
 
   async #follow(answer: Promise<unknown>): Promise<void> {

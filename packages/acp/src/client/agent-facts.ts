@@ -1,5 +1,6 @@
 import { PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
 import { AcpVersionError } from './acp-errors.js';
+import { shortName } from './cut-text.js';
 
 /** What a child says of itself in its answer to `initialize`, as far as it matters here. */
 export interface AgentFacts {
@@ -30,7 +31,7 @@ export function agentFacts(answer: unknown): AgentFacts {
   if (loose.protocolVersion !== PROTOCOL_VERSION) throw new AcpVersionError(PROTOCOL_VERSION, loose.protocolVersion);
   const close = loose.agentCapabilities?.sessionCapabilities?.close;
   return {
-    name: shortText(loose.agentInfo?.name),
+    name: shortName(loose.agentInfo?.name, MAX_NAME_CHARS),
     authMethods: Array.isArray(loose.authMethods) ? loose.authMethods.slice(0, MAX_METHODS).flatMap(methodName) : [],
     closesSessions: typeof close === 'object' && close !== null,
   };
@@ -39,12 +40,8 @@ export function agentFacts(answer: unknown): AgentFacts {
 function methodName(method: unknown): readonly string[] {
   if (typeof method !== 'object' || method === null) return [];
   const { id, name } = method as { id?: unknown; name?: unknown };
-  const shownId = shortText(id);
+  const shownId = shortName(id, MAX_NAME_CHARS);
   if (shownId === undefined) return [];
-  const shownName = shortText(name);
+  const shownName = shortName(name, MAX_NAME_CHARS);
   return [shownName === undefined || shownName === shownId ? shownId : `${shownId} (${shownName})`];
-}
-
-function shortText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value.slice(0, MAX_NAME_CHARS).toWellFormed() : undefined;
 }

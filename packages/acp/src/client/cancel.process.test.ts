@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { getEventListeners } from 'node:events';
 import { allUpdates, firstText, MockAgents, request } from '../testing/mock-agents.js';
+import { expectCleanEnd } from '../testing/mocks-of-each-test.js';
 
 // Each of them starts programs, on a machine that may have others to do.
 jest.setTimeout(30_000);
@@ -20,8 +21,7 @@ describe('cancelling a child', () => {
 
   afterEach(async () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
-    const faults = agents.faults();
-    expect({ left: await agents.close(), faults }).toEqual({ left: [], faults: [] });
+    await expectCleanEnd(agents);
   });
 
   it('before its start starts no program', async () => {
@@ -114,18 +114,10 @@ describe('cancelling a child', () => {
     await run.dispose();
   });
 
-  it('does not wait out its grace when the child answers', async () => {
-    const run = await agents.start(HANGS, { deadlines: { cancelGraceMs: 20_000 } });
-    await firstText(run);
-    const begun = performance.now();
-    run.cancel();
-    expect((await run.result).stopReason).toBe('aborted');
-    expect(performance.now() - begun).toBeLessThan(5_000);
-    await run.dispose();
-  });
-
-  it('does not wait out its grace when the child dies', async () => {
-    const script = { prompts: [[{ text: 'hi' }, { never: true }]], cancel: [{ exit: 3 }] };
+  it.each([
+    ['answers', HANGS],
+    ['dies', { prompts: [[{ text: 'hi' }, ...NEVER]], cancel: [{ exit: 3 }] }],
+  ])('does not wait out its grace when the child %s', async (_how, script) => {
     const run = await agents.start(script, { deadlines: { cancelGraceMs: 20_000 } });
     await firstText(run);
     const begun = performance.now();

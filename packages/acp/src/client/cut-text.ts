@@ -6,3 +6,8 @@ export function cutToBytes(text: string, maxBytes: number): string {
   // Writes no part of a character, and tells how much of the text it has read.
   return text.slice(0, new TextEncoder().encodeInto(text, bytes).read);
 }
+
+/** The beginning of a name that a child gave; undefined if it gave none. */
+export function shortName(value: unknown, maxChars: number): string | undefined {
+  return typeof value === 'string' && value !== '' ? value.slice(0, maxChars).toWellFormed() : undefined;
+}

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
-import { MockAgents, firstText, request } from '../testing/mock-agents.js';
+import { type MockAgents, firstText, request } from '../testing/mock-agents.js';
+import { mocksOfEachTest } from '../testing/mocks-of-each-test.js';
 import type { PermissionAnswer, PermissionQuestion } from './index.js';
 
 // Each of them starts programs, on a machine that may have others to do.
@@ -11,15 +12,7 @@ const ASKS = { prompts: [[{ text: 'may I?' }, { ask: ALL }, END]] };
 
 describe('permissions of a child', () => {
   let agents: MockAgents;
-
-  beforeEach(() => {
-    agents = new MockAgents();
-  });
-
-  afterEach(async () => {
-    const faults = agents.faults();
-    expect({ left: await agents.close(), faults }).toEqual({ left: [], faults: [] });
-  });
+  mocksOfEachTest((made) => (agents = made));
 
   /** The outcomes that a child got which asked once. */
   async function outcomesWith(permission: () => PermissionAnswer | Promise<PermissionAnswer>): Promise<unknown[]> {

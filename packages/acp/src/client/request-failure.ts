@@ -10,7 +10,7 @@ export function isAuthRequired(error: unknown): boolean {
 }
 
 /** An error that the child has answered with, in words. Many say what matters in `data.details` only. */
-export function describeRequestError({ code, message, data }: RequestError): string {
+function describeRequestError({ code, message, data }: RequestError): string {
   const details = detailsOf(data);
   const text = details === undefined || message.includes(details) ? message : `${message}: ${details}`;
   return `error ${code}: ${text.slice(0, MAX_SHOWN_CHARS)}`;

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
-import { allUpdates, firstText, MockAgents, request } from '../testing/mock-agents.js';
+import { allUpdates, firstText, type MockAgents, request } from '../testing/mock-agents.js';
+import { mocksOfEachTest } from '../testing/mocks-of-each-test.js';
 
 // Each of them starts programs, on a machine that may have others to do.
 jest.setTimeout(30_000);
@@ -9,15 +10,7 @@ const HI = { text: 'hi' };
 
 describe('a turn of a child', () => {
   let agents: MockAgents;
-
-  beforeEach(() => {
-    agents = new MockAgents();
-  });
-
-  afterEach(async () => {
-    const faults = agents.faults();
-    expect({ left: await agents.close(), faults }).toEqual({ left: [], faults: [] });
-  });
+  mocksOfEachTest((made) => (agents = made));
 
   it('is told as updates, in order, and only its answer is the output', async () => {
     const run = await agents.start({

@@ -1,4 +1,5 @@
 import type { SubagentUpdate } from '@parley/harness';
+import { shortName } from './cut-text.js';
 import type { OutputText } from './output-text.js';
 
 /** Of what a child says in one piece, an update has at most so much: the reader is never given more than it can hold. */
@@ -76,7 +77,7 @@ export class UpdateMapping {
   }
 
   #begin(callId: string, { name, title }: LooseUpdate): KnownCall {
-    const call = { tool: nameOf(name) ?? nameOf(title) ?? 'tool', ended: false };
+    const call = { tool: shortName(name, MAX_NAME_CHARS) ?? shortName(title, MAX_NAME_CHARS) ?? 'tool', ended: false };
     this.#calls.set(callId, call);
     if (this.#calls.size > MAX_CALLS) this.#forgetOldest();
     this.output.toolCall();
@@ -90,10 +91,6 @@ export class UpdateMapping {
       return;
     }
   }
-}
-
-function nameOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value.slice(0, MAX_NAME_CHARS).toWellFormed() : undefined;
 }
 
 function textOf(content: unknown): string {

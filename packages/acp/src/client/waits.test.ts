@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { jest } from '@jest/globals';
-import { waitFor, type WaitLimits } from './waits.js';
+import { succeedsWithin, waitFor, type WaitLimits } from './waits.js';
 
 const never = new Promise<never>(() => undefined);
 
@@ -46,6 +46,15 @@ describe('waiting', () => {
     await waiting;
     await expect(waitFor(Promise.resolve(7), limits({ signal: controller.signal }))).rejects.toThrow('aborted');
     expect([jest.getTimerCount(), getEventListeners(controller.signal, 'abort').length]).toEqual([0, 0]);
+  });
+
+  it('tells whether it came to a good end in time', async () => {
+    expect(await succeedsWithin(1_000, Promise.resolve())).toBe(true);
+    expect(await succeedsWithin(1_000, Promise.reject(new Error('broken')))).toBe(false);
+    const late = succeedsWithin(1_000, never);
+    jest.advanceTimersByTime(1_000);
+    expect(await late).toBe(false);
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('is not disturbed by work that fails later', async () => {

@@ -1,4 +1,4 @@
-import { startTimer } from '@parley/shell';
+import { startTimer, within } from '@parley/shell';
 
 export interface WaitLimits {
   readonly signal: AbortSignal;
@@ -25,4 +25,13 @@ export async function waitFor<T>(work: Promise<T>, limits: WaitLimits): Promise<
     stopTimer();
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Whether `work` has come to a good end when the time is over. Never rejects. */
+export async function succeedsWithin(timeoutMs: number, work: Promise<unknown>): Promise<boolean> {
+  const isGood = work.then(
+    () => true,
+    () => false,
+  );
+  return (await within(timeoutMs, isGood)) && (await isGood);
 }

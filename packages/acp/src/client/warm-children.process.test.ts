@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import type { SubagentResult } from '@parley/harness';
-import { firstText, MockAgents, request } from '../testing/mock-agents.js';
+import { firstText, type MockAgents, request } from '../testing/mock-agents.js';
 import type { MockScript } from '../testing/mock/script.mjs';
+import { mocksOfEachTest } from '../testing/mocks-of-each-test.js';
 import type { AcpSubagentOptions, AcpSubagentProvider } from './index.js';
 
 // Each of them starts programs, on a machine that may have others to do.
@@ -14,15 +15,7 @@ const SHORT_END = { closeMs: 100, termMs: 100 };
 
 describe('warm children', () => {
   let agents: MockAgents;
-
-  beforeEach(() => {
-    agents = new MockAgents();
-  });
-
-  afterEach(async () => {
-    const faults = agents.faults();
-    expect({ left: await agents.close(), faults }).toEqual({ left: [], faults: [] });
-  });
+  mocksOfEachTest((made) => (agents = made));
 
   function pooled(script: MockScript, more: Partial<AcpSubagentOptions> = {}): AcpSubagentProvider {
     return agents.provider(script, { pool: POOL, ...more });

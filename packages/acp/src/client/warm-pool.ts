@@ -1,3 +1,5 @@
+import { startTimer } from '@parley/shell';
+
 /** A child that can be kept. */
 export interface PooledChild {
   readonly isAlive: boolean;
@@ -13,9 +15,6 @@ export interface WarmPoolOptions {
   /** How long one waits, in milliseconds; then it is ended. */
   readonly idleMs: number;
 }
-
-/** Node's own timers end at once when asked for more. */
-const LONGEST_MS = 2_147_483_647;
 
 /** Children that have nothing to do. They belong to nobody else: one that is taken is out of it. */
 export class WarmPool<Child extends PooledChild> {
@@ -47,8 +46,10 @@ export class WarmPool<Child extends PooledChild> {
   put(child: Child): boolean {
     if (this.#isClosed || !child.isAlive || this.#idle.size >= this.options.size) return false;
     // A process with nothing else to do is kept by the child, not by the clock.
-    const timer = setTimeout(() => this.#end(child), Math.min(this.options.idleMs, LONGEST_MS)).unref();
-    this.#idle.set(child, () => clearTimeout(timer));
+    this.#idle.set(
+      child,
+      startTimer(this.options.idleMs, () => this.#end(child), false),
+    );
     void child.lost.then(() => {
       if (this.#idle.has(child)) this.#end(child);
     });

@@ -11,10 +11,7 @@ export const MARKER = 'PARLEY_MOCK_RUN';
  */
 export function markedProcesses(mark) {
   const wanted = `${MARKER}=${mark}`;
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/u.test(name))
-    .map(Number)
-    .filter((pid) => pid !== process.pid && environmentOf(pid).includes(wanted) && !isDead(pid));
+  return processesWith((pid) => pid !== process.pid && procFields(pid, 'environ').includes(wanted) && !isDead(pid));
 }
 
 /** Ends what a failed test has left. */
@@ -28,19 +25,40 @@ export function killMarked(mark) {
   }
 }
 
-function environmentOf(pid) {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-  } catch {
-    return [];
-  }
+/**
+ * Pids of all that are in /proc and fit.
+ *
+ * @param {(pid: number) => boolean} fits
+ * @returns {number[]}
+ */
+export function processesWith(fits) {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/u.test(name))
+    .map(Number)
+    .filter(fits);
+}
+
+/**
+ * What a file of /proc lists, such as the words of a command line; nothing if it cannot be read.
+ *
+ * @param {number} pid
+ * @param {'environ' | 'cmdline'} file
+ * @returns {string[]}
+ */
+export function procFields(pid, file) {
+  return procFile(pid, file)?.split('\0') ?? [];
 }
 
 /** The environment of one that is being ended can still be read. */
 function isDead(pid) {
+  const stat = procFile(pid, 'stat');
+  return stat === undefined || /^[ZX]/u.test(stat.split(') ').at(-1) ?? 'X');
+}
+
+function procFile(pid, file) {
   try {
-    return /^[ZX]/u.test(readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1) ?? 'X');
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
-    return true;
+    return undefined;
   }
 }

@@ -3,11 +3,13 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SubagentRequest, SubagentRun, SubagentUpdate } from '@parley/harness';
+import type { SubagentRun, SubagentUpdate } from '@parley/harness';
 import { AcpSubagentProvider, type AcpSubagentOptions } from '../client/index.js';
 import { killMarked, MARKER, markedProcesses } from './marked-processes.mjs';
 import type { MockScript } from './mock/script.mjs';
-import { faultsIn, MOCK_SERVER, readJournal, requestOf } from './run-mode.mjs';
+import { faultsIn, MOCK_SERVER, PATIENT, readJournal, requestOf as request } from './run-mode.mjs';
+
+export { request };
 
 export interface JournalEntry {
   readonly event: 'start' | 'in' | 'answered' | 'fault' | 'asked' | 'outcome' | 'note' | 'eof' | 'term' | 'exit';
@@ -21,16 +23,6 @@ export interface JournalEntry {
 
 /** Options without those that say which program runs where. */
 type MoreOptions = Partial<Omit<AcpSubagentOptions, 'command' | 'args'>>;
-
-const PATIENT = {
-  initializeMs: 20_000,
-  newSessionMs: 20_000,
-  idleMs: 20_000,
-  promptMs: 30_000,
-  cancelGraceMs: 1_000,
-  closeMs: 500,
-  termMs: 500,
-};
 
 /** After these an agent may be given another prompt. */
 const ORDERLY = new Set<unknown>(['end_turn', 'max_tokens', 'refusal']);
@@ -138,10 +130,6 @@ export class MockAgents {
   removeFolder(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-export function request(signal: AbortSignal = new AbortController().signal, text?: string): SubagentRequest {
-  return requestOf(signal, text);
 }
 
 /** Reads the updates until one is text, and goes on reading so that none is lost for the child. */

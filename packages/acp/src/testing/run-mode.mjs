@@ -18,8 +18,8 @@ import { WITHIN_MS } from './modes/mock-mode.mjs';
 
 export const MOCK_SERVER = fileURLToPath(new URL('./mock-acp-server.mjs', import.meta.url));
 
-/** Deadlines that no mode reaches but those that set their own. */
-const PATIENT = {
+/** Deadlines that nothing reaches but what sets its own. */
+export const PATIENT = {
   initializeMs: 20_000,
   newSessionMs: 20_000,
   idleMs: 20_000,
@@ -149,11 +149,11 @@ async function follow({ cancel }, provider, { mark, journalPath }) {
 }
 
 /**
- * @param {AbortSignal} signal
+ * @param {AbortSignal} [signal]
  * @param {string} [text] of the prompt
  * @returns {import('@parley/harness').SubagentRequest}
  */
-export function requestOf(signal, text = 'Do it.') {
+export function requestOf(signal = new AbortController().signal, text = 'Do it.') {
   return { label: 'mode', prompt: [{ type: 'text', text }], parent: { agentId: 'parent', depth: 0 }, signal };
 }
 

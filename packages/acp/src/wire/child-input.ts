@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { AnyMessage } from '@agentclientprotocol/sdk';
-import { soon } from '../child/soon.js';
+import { within } from '@parley/shell';
 import type { OpenRequests } from './open-requests.js';
 import type { RecordedRun } from './traffic-recorder.js';
 import { ChildInputClosedError } from './wire-errors.js';
@@ -33,7 +33,7 @@ export class ChildInput {
       await this.#send(line);
     } catch (error) {
       // A connection ends with its first failure. A broken pipe is noticed before the last words of who broke it.
-      await soon(LAST_OUTPUT_MS, outputFinished);
+      await within(LAST_OUTPUT_MS, outputFinished);
       throw new ChildInputClosedError({ cause: error });
     }
   }

@@ -3,9 +3,9 @@ import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 import { ChildInput } from './child-input.js';
 import { ChildOutput } from './child-output.js';
 import { GarbageCount, type GarbageLine } from './garbage-count.js';
+import { messageStream } from './message-stream.js';
 import { OpenRequests } from './open-requests.js';
 import type { TrafficRecorder } from './traffic-recorder.js';
-import { MessageTooLargeError, TooMuchGarbageError } from './wire-errors.js';
 
 export interface ChildStreamOptions {
   /** A line of the child at most, in bytes. Default 33,554,432. */
@@ -14,8 +14,6 @@ export interface ChildStreamOptions {
   readonly maxGarbageLines?: number | undefined;
   /** Called with the first few of them. Must not throw. */
   readonly onGarbage?: ((line: GarbageLine) => void) | undefined;
-  /** Called when the stream fails by what the child wrote. Must not throw. */
-  readonly onTooMany?: ((error: TooMuchGarbageError | MessageTooLargeError) => void) | undefined;
   /** Takes out of a line what must not be told, before `onGarbage` gets it. */
   readonly safeText?: ((text: string) => string) | undefined;
   readonly record?: TrafficRecorder | undefined;
@@ -40,7 +38,7 @@ const DEFAULT_GARBAGE_LINES = 100;
  * garbage. The writable side fails with `ChildInputClosedError` when the child takes nothing any more.
  */
 export function childStream(stdout: Readable, stdin: Writable, options: ChildStreamOptions = {}): ChildStream {
-  const { maxMessageBytes = DEFAULT_MESSAGE_BYTES, maxGarbageLines = DEFAULT_GARBAGE_LINES, onTooMany } = options;
+  const { maxMessageBytes = DEFAULT_MESSAGE_BYTES, maxGarbageLines = DEFAULT_GARBAGE_LINES } = options;
   const { onGarbage, safeText } = options;
   const garbage = new GarbageCount({ maxGarbageLines, onGarbage, safeText });
   const requests = new OpenRequests();
@@ -48,7 +46,7 @@ export function childStream(stdout: Readable, stdin: Writable, options: ChildStr
   const output = new ChildOutput({ stdout, maxMessageBytes, garbage, requests, record });
   const input = new ChildInput({ stdin, requests, record, outputFinished: output.finished });
   return {
-    readable: readableOf(output, onTooMany),
+    readable: messageStream(output),
     writable: new WritableStream<AnyMessage>({
       write: (message) => input.write(message),
       close: () => input.end(),
@@ -59,25 +57,4 @@ export function childStream(stdout: Readable, stdin: Writable, options: ChildStr
     },
     allowGarbageAgain: () => garbage.reset(),
   };
-}
-
-function readableOf(output: ChildOutput, onTooMany: ChildStreamOptions['onTooMany']): ReadableStream<AnyMessage> {
-  return new ReadableStream<AnyMessage>(
-    {
-      async pull(controller) {
-        try {
-          const message = await output.next();
-          if (message === undefined) controller.close();
-          else controller.enqueue(message);
-        } catch (error) {
-          output.stop();
-          if (error instanceof TooMuchGarbageError || error instanceof MessageTooLargeError) onTooMany?.(error);
-          controller.error(error);
-        }
-      },
-      cancel: () => output.stop(),
-    },
-    // Nothing is read before it is asked for.
-    { highWaterMark: 0 },
-  );
 }

@@ -1,4 +1,5 @@
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
+import { messageStream } from './message-stream.js';
 import { readRecording } from './read-recording.js';
 import { ReplayedChild } from './replayed-child.js';
 import type { ReplayMismatchError } from './wire-errors.js';
@@ -29,21 +30,7 @@ export interface ReplayStream extends Stream {
 export function replayTraffic(recording: string, options: ReplayOptions = {}): ReplayStream {
   const child = new ReplayedChild(readRecording(recording, options.run ?? 1), options.isSame ?? (() => true));
   return {
-    readable: new ReadableStream<AnyMessage>(
-      {
-        async pull(controller) {
-          try {
-            const message = await child.next();
-            if (message === undefined) controller.close();
-            else controller.enqueue(message);
-          } catch (error) {
-            controller.error(error);
-          }
-        },
-        cancel: () => child.stop(),
-      },
-      { highWaterMark: 0 },
-    ),
+    readable: messageStream(child),
     writable: new WritableStream<AnyMessage>({ write: (message) => child.take(message) }),
     get remaining() {
       return child.remaining;

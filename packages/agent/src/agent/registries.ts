@@ -77,7 +77,7 @@ export class Registries {
   }
 
   /** Never rejects. */
-  async leave(timeoutMs: number, options: LeaveOptions = {}): Promise<void> {
+  async leave(timeoutMs: number, options: LeaveOptions): Promise<void> {
     await Promise.allSettled([...this.#links.values()].map((link) => link.stop(timeoutMs, options)));
   }
 

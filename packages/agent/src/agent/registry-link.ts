@@ -53,7 +53,7 @@ export class RegistryLink {
   }
 
   /** What is still to be reported goes out first, while the registration stands. */
-  async stop(flushMs: number, options: LeaveOptions = {}): Promise<void> {
+  async stop(flushMs: number, options: LeaveOptions): Promise<void> {
     await this.reporter.flush(flushMs);
     await this.reporter.stop();
     await this.lease.stop(options);

@@ -18,6 +18,7 @@ import { AGENT_ID } from '../sessions/stored-sessions.js';
 import { onStopSignals } from '../stop-signals.js';
 import { neutraliseLine } from '../ui/neutralise.js';
 import { UsageError } from '../usage-error.js';
+import { warnLogger } from '../warn-logger.js';
 import type { AcpSettings } from './acp-settings.js';
 import { deleteSession } from './delete-session.js';
 import { takeOutput } from './protocol-output.js';
@@ -37,7 +38,7 @@ export async function runAcp(settings: AcpSettings, io: CliIo, version: string):
   const warn = (message: string): void => void stderr.write(`parley: ${neutraliseLine(message)}\n`);
   // Nobody reads the log any more: that is no reason to end.
   stderr.on('error', () => undefined);
-  const logger = loggerTo(warn);
+  const logger = warnLogger(warn);
   const model = chooseModel(agent, io.env);
   const commands = await skillCommands(agent.skillsDir, logger);
   if (model.offlineBecause !== undefined)
@@ -101,10 +102,4 @@ async function skillCommands(skillsDir: string | undefined, logger: HarnessLogge
   const manager = new SkillManager(skillsDir, { logger });
   await manager.start();
   return manager.skills.map(({ name, description }) => ({ name, description, hint: 'what to do with it' }));
-}
-
-function loggerTo(warn: (message: string) => void): HarnessLogger {
-  return {
-    warn: (message, details) => warn(details === undefined ? message : `${message} ${JSON.stringify(details)}`),
-  };
 }

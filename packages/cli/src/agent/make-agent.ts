@@ -18,6 +18,7 @@ import {
 } from '@parley/harness';
 import { FileTools, ShellTool } from '@parley/harness/tools';
 import type { AgentSettings } from '../run-settings.js';
+import { warnLogger } from '../warn-logger.js';
 import { contextOptions } from './context-options.js';
 import { type Allowance, Approvals, type AskApproval, isAllowed } from './approvals.js';
 
@@ -58,7 +59,7 @@ export function makeAgent(
   journal: SessionJournal,
   surroundings: AgentSurroundings,
 ): AgentApi {
-  const logger = loggerTo(surroundings.warn);
+  const logger = warnLogger(surroundings.warn);
   const { contextTokens, maxTokens, skillsDir } = settings;
   const { middlewares = [], observers = [] } = surroundings;
   return new Agent(model, {
@@ -127,11 +128,5 @@ function approverOf(approvals: Approvals): ToolApprover {
   return {
     approve: ({ callId, toolName, arguments: values }, signal) =>
       approvals.decide({ callId, toolName, arguments: values, signal }),
-  };
-}
-
-function loggerTo(warn: (message: string) => void): HarnessLogger {
-  return {
-    warn: (message, details) => warn(details === undefined ? message : `${message} ${JSON.stringify(details)}`),
   };
 }

@@ -1,9 +1,9 @@
-import type { HarnessLogger } from '@parley/harness';
 import type { DriveOptions } from '@parley/proxy-protocol';
 import { chooseModel, type ChosenModel } from '../agent/choose-model.js';
 import type { CliIo } from '../cli-io.js';
 import { controlHeaders, loadProxyProtocol, type ProxyPorts } from '../proxy-ports.js';
 import { LOST_READER_EXIT_CODE, onStopSignals } from '../stop-signals.js';
+import { warnLogger } from '../warn-logger.js';
 import { ContextMemory } from './context-memory.js';
 import type { DriveSettings, DriveTarget } from './drive-settings.js';
 import { describeLeft, DriveView } from './drive-view.js';
@@ -45,7 +45,8 @@ export async function runDrive(settings: DriveSettings, io: CliIo): Promise<numb
   const newPlay = (): DriveOptions['play'] => {
     const memory = new ContextMemory();
     const { contextTokens } = settings.model;
-    const shared = { makeModel, memory, proxy, maxSteps, contextTokens, logger: loggerTo(view) };
+    const logger = warnLogger((message) => void view.say(message, 'warn'));
+    const shared = { makeModel, memory, proxy, maxSteps, contextTokens, logger };
     return (turn) => playTurn(turn, { ...shared, sinkFor: (played) => view.sinkFor(played) });
   };
   const session = { settings, env: io.env, proxy, stopping, view, model, newPlay };
@@ -104,11 +105,4 @@ async function playFound(target: DriveTarget & { readonly type: 'registry' }, se
 async function begin(text: string, { view, model: { offlineBecause } }: Session): Promise<void> {
   await view.say(text);
   if (offlineBecause !== undefined) await view.say(`no model is behind it: ${offlineBecause}`, 'warn');
-}
-
-function loggerTo(view: DriveView): HarnessLogger {
-  return {
-    warn: (message, details) =>
-      void view.say(details === undefined ? message : `${message} ${JSON.stringify(details)}`, 'warn'),
-  };
 }

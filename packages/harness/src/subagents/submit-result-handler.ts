@@ -1,16 +1,14 @@
-import { messageOf } from '../errors.js';
 import type { JsonObject, JsonValue } from '../json.js';
 import { normalizeToolDefinition } from '../tools/normalize-tool-definition.js';
 import { StepOutcome } from '../tools/step-outcome.js';
 import type { ToolDefinition } from '../tools/tool-definition.js';
 import type { ToolCallContext, ToolHandler } from '../tools/tool-handler.js';
 import { argumentErrors, invalidArgumentsResult } from '../validation/argument-errors.js';
-import { SchemaCompiler, type ArgumentCheck } from '../validation/schema-compiler.js';
-import { SubagentStartError } from './subagent-errors.js';
+import type { ArgumentCheck } from '../validation/schema-compiler.js';
+import { compileOutput, MAX_OUTPUT_ERRORS } from './compile-output.js';
 import { wrappedSchema, WRAPPED } from './wrapped-schema.js';
 
 const NAME = 'submit_result';
-const MAX_ERRORS = 8;
 
 /** The tool with which a child ends its run and hands in a result that fits a schema. */
 export class SubmitResultHandler implements ToolHandler {
@@ -23,11 +21,7 @@ export class SubmitResultHandler implements ToolHandler {
   constructor(outputSchema: JsonObject) {
     this.#wrapped = outputSchema['type'] !== 'object';
     const parameters = this.#wrapped ? wrappedSchema(outputSchema) : outputSchema;
-    try {
-      this.#check = new SchemaCompiler().compile(NAME, parameters);
-    } catch (error) {
-      throw new SubagentStartError('subagent_schema_invalid', messageOf(error), { cause: error });
-    }
+    this.#check = compileOutput(NAME, parameters);
     const description = 'Hands in the result of the task and ends it. Call it once, when the work is done.';
     this.tools = [normalizeToolDefinition({ name: NAME, description, parameters })];
   }
@@ -43,7 +37,8 @@ export class SubmitResultHandler implements ToolHandler {
 
   #accept(args: JsonObject): StepOutcome {
     const found = this.#check(args);
-    if (found.length > 0) return new StepOutcome(invalidArgumentsResult(NAME, argumentErrors(found, MAX_ERRORS)));
+    if (found.length > 0)
+      return new StepOutcome(invalidArgumentsResult(NAME, argumentErrors(found, MAX_OUTPUT_ERRORS)));
     const value = this.#wrapped ? args[WRAPPED] : args;
     // A second call of the same message does not replace what ended the run.
     this.#submitted ??= { value: value ?? null };

@@ -59,8 +59,12 @@ export function readEnv<T extends z.ZodObject>(
   );
   const result = schema.safeParse(given);
   if (result.success) return result.data;
-  const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-  throw new ConfigError(`The environment is not valid:\n${lines.join('\n')}`);
+  throw invalidEnv(result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+}
+
+/** Of `NAME: what is wrong with it`, each a line. */
+export function invalidEnv(faults: readonly string[]): ConfigError {
+  return new ConfigError(`The environment is not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
 }
 
 export const logFormatEnv = z.enum(['json', 'text']).default('json');

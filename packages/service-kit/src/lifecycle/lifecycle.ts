@@ -1,4 +1,5 @@
 import type { Logger } from '../logging/logger.js';
+import { within } from './within.js';
 
 /** One step of stopping. Later phases run even when an earlier one failed or took too long. */
 export interface ShutdownPhase {
@@ -33,24 +34,21 @@ export async function runPhases(phases: readonly ShutdownPhase[], logger: Logger
   return results;
 }
 
-async function runPhase(phase: ShutdownPhase): Promise<{ outcome: PhaseResult['outcome']; error?: unknown }> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<{ outcome: 'timed_out' }>((resolve) => {
-    timer = setTimeout(() => {
-      resolve({ outcome: 'timed_out' });
-    }, phase.timeoutMs);
-  });
-  const work = (async (): Promise<{ outcome: 'done' | 'failed'; error?: unknown }> => {
-    try {
-      await phase.run();
-      return { outcome: 'done' };
-    } catch (error) {
-      return { outcome: 'failed', error };
-    }
-  })();
+interface PhaseEnd {
+  readonly outcome: PhaseResult['outcome'];
+  readonly error?: unknown;
+}
+
+async function runPhase(phase: ShutdownPhase): Promise<PhaseEnd> {
+  const work = settled(phase);
+  return (await within(phase.timeoutMs, work)) ? work : { outcome: 'timed_out' };
+}
+
+async function settled(phase: ShutdownPhase): Promise<PhaseEnd> {
   try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
+    await phase.run();
+    return { outcome: 'done' };
+  } catch (error) {
+    return { outcome: 'failed', error };
   }
 }

@@ -1,6 +1,8 @@
 import { ConfigError } from '../config/env.js';
 import { createLogger, type Logger } from '../logging/logger.js';
+import { stopTelemetry, telemetryHandle } from '../telemetry/telemetry-handle.js';
 import { runPhases, type ShutdownPhase } from './lifecycle.js';
+import { within } from './within.js';
 
 export interface RunnableService {
   readonly logger: Logger;
@@ -10,54 +12,7 @@ export interface RunnableService {
   shutdownPhases(): readonly ShutdownPhase[];
 }
 
-/** Set by the telemetry preload; flushed last. */
-export interface TelemetryHandle {
-  shutdown(): Promise<void>;
-}
-
-const TELEMETRY = Symbol.for('parley.telemetry');
-/** With a collector that is away the library takes about 8 s and then rejects. */
-const FLUSH_TIMEOUT_MS = 2_500;
-
 const LOG_FLUSH_TIMEOUT_MS = 500;
-
-export function publishTelemetry(handle: TelemetryHandle): void {
-  (globalThis as Record<symbol, unknown>)[TELEMETRY] = handle;
-}
-
-function telemetryPhase(logger: Logger): ShutdownPhase | undefined {
-  if (telemetryHandle() === undefined) return undefined;
-  return { name: 'telemetry', timeoutMs: 3_000, run: () => stopTelemetry(logger) };
-}
-
-function telemetryHandle(): TelemetryHandle | undefined {
-  return (globalThis as Record<symbol, unknown>)[TELEMETRY] as TelemetryHandle | undefined;
-}
-
-/**
- * Delivers the last spans and stops tracing, for programs that are no services; nothing to do without the preload.
- * Never rejects, and never takes longer than it may.
- *
- * @param timeoutMs default 2,500.
- */
-export async function stopTelemetry(logger: Pick<Logger, 'warn'>, timeoutMs = FLUSH_TIMEOUT_MS): Promise<void> {
-  const handle = telemetryHandle();
-  if (handle === undefined) return;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`not within ${String(timeoutMs)} ms`));
-    }, timeoutMs);
-  });
-  try {
-    await Promise.race([handle.shutdown(), late]);
-  } catch (error) {
-    // A collector that is away must not make an orderly stop look failed.
-    logger.warn('the last spans were not delivered', { error });
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /**
  * Runs a service until SIGTERM or SIGINT: the first signal stops it in phases, the second exits at once.
@@ -131,10 +86,10 @@ class ServiceRun {
     if (this.#stopping) return;
     this.#stopping = true;
     const results = await runPhases([...this.#servicePhases()], this.#logger);
-    const telemetry = telemetryPhase(this.#logger);
-    if (telemetry !== undefined) await runPhases([telemetry], this.#logger);
+    if (telemetryHandle() !== undefined) await runPhases([telemetryPhase(this.#logger)], this.#logger);
     const orderly = results.every((result) => result.outcome === 'done');
-    await flushed(this.#logger);
+    // Whoever reads our output may be gone or stuck: the process ends all the same.
+    await within(LOG_FLUSH_TIMEOUT_MS, Promise.resolve(this.#logger.flush?.()));
     process.exit(this.#failed || !orderly ? 1 : 0);
   }
 
@@ -149,12 +104,6 @@ class ServiceRun {
   }
 }
 
-/** Whoever reads our output may be gone or stuck: the process ends all the same. */
-async function flushed(logger: Logger): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, LOG_FLUSH_TIMEOUT_MS);
-  });
-  await Promise.race([logger.flush?.(), late]);
-  clearTimeout(timer);
+function telemetryPhase(logger: Logger): ShutdownPhase {
+  return { name: 'telemetry', timeoutMs: 3_000, run: () => stopTelemetry(logger) };
 }

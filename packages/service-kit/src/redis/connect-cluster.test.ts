@@ -1,21 +1,16 @@
 import { once } from 'node:events';
 import { freePort, startRedisCluster, startSilentListener, waitFor, type RedisCluster } from '@parley/testkit';
 import type { Redis } from 'ioredis';
-import { recordingLogger } from '../http/http.test-helper.js';
-import { closeRedis, connectRedis } from './connect-redis.js';
+import { closeRedis } from './connect-redis.js';
+import { connections } from './connections.test-helper.js';
 import type { ServerAddress } from './redis-target.js';
 
-const opened = new Set<Redis>();
+const open = connections();
 let cluster: RedisCluster;
 
 beforeAll(async () => {
   cluster = await startRedisCluster();
 }, 60_000);
-
-afterEach(async () => {
-  await Promise.all([...opened].map((redis) => closeRedis(redis, 100)));
-  opened.clear();
-});
 
 interface Options {
   readonly hashTag?: string;
@@ -26,11 +21,7 @@ interface Options {
 }
 
 function connect(options: Options = {}) {
-  const { logger, lines } = recordingLogger();
-  const place = { clusterNodes: cluster.addresses, hashTag: 'a', ...options };
-  const redis = connectRedis({ ...place, name: 'test', logger });
-  opened.add(redis);
-  return { redis, lines };
+  return open({ clusterNodes: cluster.addresses, hashTag: 'a', ...options });
 }
 
 async function connected(options: Options = {}): Promise<Redis> {
@@ -40,10 +31,7 @@ async function connected(options: Options = {}): Promise<Redis> {
 }
 
 async function elsewhere() {
-  const owner = await cluster.ownerOf('{a}');
-  const to = cluster.nodes.find((node) => node !== owner);
-  if (to === undefined) throw new Error('there is one node only');
-  return to;
+  return cluster.anotherMaster(await cluster.ownerOf('{a}'));
 }
 
 it('goes to the node that serves its hash tag', async () => {
@@ -65,12 +53,11 @@ it('needs one node that answers, whatever the others do', async () => {
 });
 
 it('cannot do without the hash tag', () => {
-  const { logger } = recordingLogger();
-  expect(() => connectRedis({ clusterNodes: cluster.addresses, name: 'test', logger })).toThrow('hash tag');
+  expect(() => open({ clusterNodes: cluster.addresses })).toThrow('hash tag');
 });
 
 it('needs few rights', async () => {
-  const rights = ['on', '>secret', '~{a}:*', '+@all', '-@dangerous', '+info', '+cluster|nodes', '+cluster|keyslot'];
+  const rights = ['on', '>secret', '~{a}:*', '+@all', '-@dangerous', '+info', '+cluster|nodes'];
   await Promise.all(cluster.nodes.map((node) => node.cli('ACL', 'SETUSER', 'few', ...rights)));
   const redis = await connected({ username: 'few', password: 'secret' });
   expect(await redis.set('{a}:1', '1')).toBe('OK');

@@ -1,28 +1,19 @@
 import { once } from 'node:events';
 import { jest } from '@jest/globals';
 import { startRedis, startSilentListener, waitFor, type RedisServer } from '@parley/testkit';
-import type { Redis } from 'ioredis';
 import { AppError } from '../errors/app-error.js';
-import { recordingLogger } from '../http/http.test-helper.js';
-import { closeRedis, connectRedis, storeUnavailable, type ConnectRedisOptions } from './connect-redis.js';
+import { closeRedis, storeUnavailable, type ConnectRedisOptions } from './connect-redis.js';
+import { connections } from './connections.test-helper.js';
 
-const opened = new Set<Redis>();
+const open = connections();
 let server: RedisServer;
 
 beforeAll(async () => {
   server = await startRedis();
 }, 60_000);
 
-afterEach(async () => {
-  await Promise.all([...opened].map((redis) => closeRedis(redis, 100)));
-  opened.clear();
-});
-
 function connect(options: Partial<ConnectRedisOptions> = {}) {
-  const { logger, lines } = recordingLogger();
-  const redis = connectRedis({ url: server.url, name: 'test', logger, ...options });
-  opened.add(redis);
-  return { redis, lines };
+  return open({ url: server.url, ...options });
 }
 
 async function connected(options: Partial<ConnectRedisOptions> = {}) {

@@ -4,7 +4,7 @@ import type { Logger } from '../logging/logger.js';
 import { locateBySentinel } from './locate-by-sentinel.js';
 import { locateInCluster } from './locate-in-cluster.js';
 import { locatingConnector } from './locating-connector.js';
-import type { RedisTarget } from './redis-target.js';
+import type { RedisTarget, SingleRedis } from './redis-target.js';
 import { retryRefused } from './retry-refused.js';
 import type { ServerLocator } from './server-locator.js';
 import { writeTogether } from './write-together.js';
@@ -53,8 +53,7 @@ const MAX_RELOCATE_MS = 250;
 export function connectRedis(options: ConnectRedisOptions): Redis {
   const blocking = options.blocking ?? false;
   const commandTimeout = options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS;
-  const locator = locatorOf(options);
-  const located = locator === undefined ? undefined : locate(options, locator);
+  const located = locate(options);
   let retries: ReturnType<typeof retryRefused> | undefined;
   const settings = {
     connectionName: options.name,
@@ -71,12 +70,12 @@ export function connectRedis(options: ConnectRedisOptions): Redis {
     socketTimeout: options.silenceMs ?? (blocking ? BLOCKING_SILENCE_MS : 3 * commandTimeout),
     retryStrategy: (attempt: number) => {
       if (attempt === 1 && retries?.isSwitching === true) return 1;
-      const most = locator === undefined ? MAX_RECONNECT_MS : MAX_RELOCATE_MS;
+      const most = located === undefined ? MAX_RECONNECT_MS : MAX_RELOCATE_MS;
       return Math.min(50 * 2 ** Math.min(attempt - 1, 5), most);
     },
     // A fail-over answers READONLY on the old primary: reconnect, so that the name leads to the new one.
     reconnectOnError: (error: Error) => {
-      if (locator !== undefined && !blocking) return false;
+      if (located !== undefined && !blocking) return false;
       return /^(?:READONLY|MOVED) /.test(error.message) ? (1 as const) : false;
     },
     ...(blocking ? {} : { commandTimeout }),
@@ -85,26 +84,28 @@ export function connectRedis(options: ConnectRedisOptions): Redis {
   } satisfies RedisOptions;
   const redis = 'url' in options ? new Redis(options.url, settings) : new Redis({ ...settings, ...located?.settings });
   if (!blocking && (options.pipelining ?? true)) writeTogether(redis);
-  if (locator !== undefined && !blocking) {
-    const redirected = locator.redirected?.bind(locator);
-    retries = retryRefused(redis, { timeoutMs: commandTimeout, redirected, unanswered: located?.suspect });
+  if (located !== undefined && !blocking) {
+    const { redirected, suspect } = located;
+    retries = retryRefused(redis, { timeoutMs: commandTimeout, redirected, unanswered: suspect });
   }
   reportAvailability(redis, options);
   return redis;
 }
 
-function locatorOf(options: ConnectRedisOptions): ServerLocator | undefined {
+/** Undefined where the one server has an address. */
+function locate(options: ConnectRedisOptions) {
   if ('url' in options) return undefined;
+  const locator = locatorOf(options);
+  const tls = options.tls ?? false;
+  const { Connector, suspect } = locatingConnector({ locator, tls, disconnectTimeoutMs: DISCONNECT_TIMEOUT_MS });
+  // `tls` tells the library which event means that the connection is there.
+  return { settings: { Connector, ...(tls ? { tls: {} } : {}) }, suspect, redirected: locator.redirected };
+}
+
+function locatorOf(options: Exclude<RedisTarget, SingleRedis> & RedisConnectionSettings): ServerLocator {
   if ('sentinels' in options) return locateBySentinel(options);
   if (options.hashTag === undefined) throw new TypeError('a connection to a cluster needs the hash tag of its keys');
   return locateInCluster(options, options.hashTag);
-}
-
-function locate(options: ConnectRedisOptions, locator: ServerLocator) {
-  const tls = 'url' in options ? false : (options.tls ?? false);
-  const { Connector, suspect } = locatingConnector({ locator, tls, disconnectTimeoutMs: DISCONNECT_TIMEOUT_MS });
-  // `tls` tells the library which event means that the connection is there.
-  return { settings: { Connector, ...(tls ? { tls: {} } : {}) }, suspect };
 }
 
 /** Without a listener for its errors the library would print each failed attempt. */

@@ -1,30 +1,21 @@
 import { once } from 'node:events';
 import { freePort, startRedis, startRedisSentinel, waitFor, type RedisSentinel } from '@parley/testkit';
-import type { Redis } from 'ioredis';
-import { recordingLogger } from '../http/http.test-helper.js';
-import { closeRedis, connectRedis } from './connect-redis.js';
+import { closeRedis } from './connect-redis.js';
+import { connections } from './connections.test-helper.js';
 import { startFakeRedis } from './fake-redis.test-helper.js';
 import type { SentinelRedis } from './redis-target.js';
 
 const PASSWORD = 'swordfish-of-the-servers';
-const opened = new Set<Redis>();
+const open = connections();
 let sentinel: RedisSentinel;
 
 beforeAll(async () => {
   sentinel = await startRedisSentinel({ replicas: 1, password: PASSWORD });
 }, 60_000);
 
-afterEach(async () => {
-  await Promise.all([...opened].map((redis) => closeRedis(redis, 100)));
-  opened.clear();
-});
-
 function connect(options: Partial<SentinelRedis> = {}) {
-  const { logger, lines } = recordingLogger();
   const place = { sentinels: sentinel.sentinels, masterName: sentinel.masterName, password: PASSWORD };
-  const redis = connectRedis({ ...place, ...options, name: 'test', logger });
-  opened.add(redis);
-  return { redis, lines };
+  return open({ ...place, ...options });
 }
 
 it('goes to the master, also when sentinels are gone', async () => {

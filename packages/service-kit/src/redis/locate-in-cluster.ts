@@ -1,3 +1,4 @@
+import { Command } from 'ioredis';
 import { askRedis } from './ask-redis.js';
 import { newestAnswer, type MasterClaim } from './newest-answer.js';
 import { formatAddress, type ClusterRedis, type ServerAddress } from './redis-target.js';
@@ -19,13 +20,12 @@ export function locateInCluster(target: ClusterRedis, hashTag: string): ServerLo
   const { clusterNodes, username, password, tls = false } = target;
   const options = { username, password, tls, timeoutMs: LOCATE_TIMEOUT_MS };
   const known = new Map(clusterNodes.map((node) => [formatAddress(node), node]));
+  const slot = new Command('get', [`{${hashTag}}`]).getSlot();
   let turn = 0;
-  let slot: number | undefined;
   let redirectedTo: ServerAddress | undefined;
 
   const askNode = (node: ServerAddress): Promise<MasterClaim> =>
     askRedis(node, options, async (ask) => {
-      slot ??= Number(await ask('CLUSTER', 'KEYSLOT', `{${hashTag}}`));
       const { nodes, owner } = readClusterNodes(await ask('CLUSTER', 'NODES'), slot, node, tls);
       for (const one of nodes) if (known.size < MAX_LEARNED) known.set(formatAddress(one), one);
       if (owner === undefined) throw new Error(`no node of the cluster serves slot ${String(slot)} now`);

@@ -31,7 +31,7 @@ export function locatingConnector(options: LocatingConnectorOptions): LocatingCo
   /** Ends the connection if another server has become the master. */
   const recheck = (apartMs = SUSPECTED_EVERY_MS): void => {
     const now = performance.now();
-    if (locator.recheckMs === undefined || now - askedAt < apartMs) return;
+    if (now - askedAt < apartMs) return;
     askedAt = now;
     const asked = current;
     locator.locate().then(
@@ -88,11 +88,9 @@ export function locatingConnector(options: LocatingConnectorOptions): LocatingCo
     }
 
     #recheckWhileOpen(stream: Socket): void {
-      const { recheckMs } = locator;
-      if (recheckMs === undefined) return;
       const timer = setInterval(() => {
         const isSuspected = performance.now() - suspectedAt < SUSPECTED_FOR_MS;
-        recheck(isSuspected ? SUSPECTED_EVERY_MS : recheckMs);
+        recheck(isSuspected ? SUSPECTED_EVERY_MS : locator.recheckMs);
       }, SUSPECTED_EVERY_MS);
       timer.unref();
       stream.once('close', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boolEnv, ConfigError } from '../config/env.js';
+import { boolEnv, invalidEnv } from '../config/env.js';
 import { parseAddress, type RedisTarget, type ServerAddress } from './redis-target.js';
 
 const addresses = z
@@ -44,9 +44,7 @@ export type RedisEnv = z.infer<z.ZodObject<ReturnType<typeof redisEnv>>>;
  */
 export function redisTarget(env: RedisEnv): RedisTarget | undefined {
   const faults = contradictions(env);
-  if (faults.length > 0) {
-    throw new ConfigError(`The environment is not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
-  }
+  if (faults.length > 0) throw invalidEnv(faults);
   const { REDIS_USERNAME: username, REDIS_PASSWORD: password, REDIS_TLS: tls } = env;
   const credentials = {
     ...(username === undefined ? {} : { username }),

@@ -73,7 +73,7 @@ class Retries {
 
   #watch(command: Command): void {
     const { resolve, reject } = command;
-    command.reject = (error) => {
+    const refuse = (error: Error): void => {
       // Its time was over before this answer came.
       if (command.isSettled) return;
       if (error.message === 'Command timed out') this.#options.unanswered?.();
@@ -84,12 +84,12 @@ class Retries {
       }
       // What the tracing has put round them belongs to the attempt that is over.
       command.resolve = resolve;
-      command.reject = again;
+      command.reject = refuse;
       this.#hold(command);
       if (refusal === 'later') setTimeout(() => this.#release(command), PAUSE_MS);
       else this.#switchServer(refusal);
     };
-    const again = command.reject;
+    command.reject = refuse;
   }
 
   #hold(command: Command): void {

@@ -8,12 +8,9 @@ export interface ServerLocator {
    */
   locate(): Promise<ServerAddress>;
   /** A server has said where to go instead: the next `locate` answers that. */
-  redirected?(to: ServerAddress): void;
-  /**
-   * How often to look whether it is still the one. Only where a server that was replaced may not know and take
-   * writes that are lost later.
-   */
-  readonly recheckMs?: number;
+  readonly redirected?: (to: ServerAddress) => void;
+  /** How often to look whether it is still the one: a server that was replaced may not know and take writes. */
+  readonly recheckMs: number;
 }
 
 export const LOCATE_TIMEOUT_MS = 500;

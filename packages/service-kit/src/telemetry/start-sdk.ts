@@ -2,8 +2,7 @@ import type { Instrumentation } from '@opentelemetry/instrumentation';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-
-const TELEMETRY = Symbol.for('parley.telemetry');
+import { publishTelemetry } from './telemetry-handle.js';
 
 /**
  * Exports spans over OTLP/HTTP, set up by the standard variables: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES,
@@ -19,5 +18,5 @@ export function startSdk(instrumentations: Instrumentation[]): void {
     instrumentations,
   });
   sdk.start();
-  (globalThis as Record<symbol, unknown>)[TELEMETRY] = { shutdown: () => sdk.shutdown() };
+  publishTelemetry({ shutdown: () => sdk.shutdown() });
 }

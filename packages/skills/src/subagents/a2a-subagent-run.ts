@@ -53,10 +53,7 @@ export class A2aSubagentRun implements SubagentRun {
     const work = this.#work(() => {
       begun.resolve(undefined);
     });
-    this.result = work.then(
-      (result) => result,
-      (error: unknown) => this.#failed(error),
-    );
+    this.result = work.catch((error: unknown) => this.#failed(error));
     this.#gone = this.result.then(() => parts.held.release());
     void this.#tellStart(work, begun);
   }

@@ -1,17 +1,17 @@
-/**
- * What a child is told beside the harmless variables that every child gets: its name, and where spans go. Keys and tokens
- * of the service stay out.
- */
-export function childEnvironment(
-  agentId: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
-  const told = Object.entries(env).flatMap(([name, value]) =>
-    name.startsWith('OTEL_') && value !== undefined ? [[name, value] as const] : [],
-  );
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables that a child has of its own. */
+export function childEnvironment(agentId: string, env: Environment): Record<string, string> {
   return {
-    ...Object.fromEntries(told),
     AGENT_ID: `${agentId}.review`,
     OTEL_SERVICE_NAME: `${env['OTEL_SERVICE_NAME'] ?? agentId}-review`,
   };
+}
+
+/**
+ * Names of what a child is told of the service's environment beside the harmless variables that every child gets: where
+ * spans go. Keys and tokens of the service stay out.
+ */
+export function forwardedNames(env: Environment): string[] {
+  return Object.keys(env).filter((name) => name.startsWith('OTEL_'));
 }

@@ -1,10 +1,11 @@
-import { usageOf, type ModelAdapter, type ModelRequest, type ModelStreamEvent, type ToolCall } from '@parley/harness';
+import type { ModelAdapter, ModelRequest, ModelStreamEvent } from '@parley/harness';
 import { AppError } from '@parley/service-kit/base';
+import { offlineResponse } from '../work/offline/offline-response.js';
 import type { ErrandTool } from './errand-tool.js';
 import { readErrand, writeAnswer } from './skill-errand.js';
 
-/** Characters of one piece of the answer. */
-const PIECE = 16_384;
+/** A piece of the answer. Whole characters: the halves of one would not survive the way alone. */
+const PIECE = /.{1,16384}/gsu;
 
 /** A model without a model for one skill: calls it with what was sent, and answers with what it gave, as JSON. */
 export class ErrandModel implements ModelAdapter {
@@ -25,39 +26,13 @@ export class ErrandModel implements ModelAdapter {
     if (errand !== undefined) {
       this.#tool.answer = undefined;
       const { tool: name, input, parameters } = errand;
-      yield completed(null, [
-        { id: `errand_${messages.length}`, name, arguments: JSON.stringify({ input, parameters }) },
-      ]);
+      const call = { id: `errand_${messages.length}`, name, arguments: JSON.stringify({ input, parameters }) };
+      yield { type: 'completed', response: offlineResponse(null, [call], 0) };
       return;
     }
     const nothing = { error: new AppError('invalid_request', 'This is no piece of work, or none of this agent.') };
     const text = writeAnswer((last?.role === 'tool' ? this.#tool.answer : undefined) ?? nothing);
-    for (let from = 0; from < text.length;) {
-      const to = pieceEnd(text, from);
-      yield { type: 'text_delta', delta: text.slice(from, to) };
-      from = to;
-    }
-    yield completed(text, []);
+    for (const [delta] of text.matchAll(PIECE)) yield { type: 'text_delta', delta };
+    yield { type: 'completed', response: offlineResponse(text, [], 0) };
   }
-}
-
-/** Two halves of one character stay together: alone they would not survive the way. */
-function pieceEnd(text: string, from: number): number {
-  const to = Math.min(from + PIECE, text.length);
-  const isHalf = to < text.length && /[\ud800-\udbff]/u.test(text.charAt(to - 1));
-  return isHalf ? to + 1 : to;
-}
-
-/** Tokens are estimates, four characters each, of what is written. */
-function completed(text: string | null, toolCalls: readonly ToolCall[]): ModelStreamEvent {
-  const written = (text?.length ?? 0) + toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
-  const usage = usageOf(1, Math.max(1, Math.ceil(written / 4)));
-  return {
-    type: 'completed',
-    response: {
-      message: { role: 'assistant', content: text, toolCalls, usage },
-      usage,
-      finishReason: toolCalls.length > 0 ? 'tool_calls' : 'stop',
-    },
-  };
 }

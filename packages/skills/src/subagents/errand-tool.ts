@@ -1,7 +1,7 @@
 import type { Skill } from '@parley/agent';
 import type { ToolCallContext, ToolDefinition, ToolHandler } from '@parley/harness';
 import { AppError, validate } from '@parley/service-kit/base';
-import { readErrand, type SkillAnswer } from './skill-errand.js';
+import { errandOf, type SkillAnswer } from './skill-errand.js';
 
 /** A child's only tool: its skill, on the input and with the parameters that it was sent. */
 export class ErrandTool implements ToolHandler {
@@ -29,7 +29,7 @@ export class ErrandTool implements ToolHandler {
 
   async call({ tool, arguments: args, signal }: ToolCallContext): Promise<unknown> {
     try {
-      const errand = readErrand(JSON.stringify({ tool: tool.name, ...args }));
+      const errand = errandOf({ tool: tool.name, ...args });
       if (errand === undefined) throw new AppError('invalid_request', 'The work cannot be read.');
       const input = validate(this.#skill.input, errand.input);
       const output = await this.#skill.run(input, { parameters: errand.parameters, signal });

@@ -1,4 +1,5 @@
 import type { Agent, AgreementHandle } from '@parley/agent';
+import { within } from '@parley/service-kit';
 import type { A2aCandidates } from './a2a-subagent-options.js';
 
 /** Negotiates for one child, and knows the agreements that came of it until they are over for both sides. */
@@ -37,11 +38,6 @@ export class HeldAgreements implements Pick<Agent, 'negotiateFirst'> {
   /** Ends what still lives, and waits until the others know of it: those that cannot be told hold up nobody. Never rejects. */
   async release(): Promise<void> {
     const ends = this.#held.map((agreement) => agreement.end('released_by_initiator').catch(() => undefined));
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => {
-      resolve(undefined);
-    }, this.#releaseMs);
-    await Promise.race([Promise.all(ends), promise]);
-    clearTimeout(timer);
+    await within(this.#releaseMs, Promise.all(ends));
   }
 }

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Skill } from '@parley/agent';
@@ -46,16 +45,4 @@ export function reviewInChild(
   });
   if (skill === undefined) throw new Error('there is no skill');
   return skill;
-}
-
-/** Ids of the processes that are children of this agent's. */
-export async function childrenOf(agentId: string): Promise<number[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name)).map(Number);
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-      return environment.split('\0').includes(`AGENT_ID=${agentId}.review`) ? [pid] : [];
-    }),
-  );
-  return found.flat();
 }

@@ -39,7 +39,12 @@ export function writeErrand(errand: SkillErrand): string {
 
 /** @returns undefined for what is no errand. */
 export function readErrand(text: string): SkillErrand | undefined {
-  return errandShape.safeParse(fromJson(text)).data;
+  return errandOf(fromJson(text));
+}
+
+/** @returns undefined for what is no errand. */
+export function errandOf(value: unknown): SkillErrand | undefined {
+  return errandShape.safeParse(value).data;
 }
 
 export function writeAnswer(answer: SkillAnswer): string {

@@ -5,7 +5,8 @@ import type { Skill } from '@parley/agent';
 import { waitFor } from '@parley/testkit';
 import { OfflineAgentModel, createTaskExecutor, codeReview } from '../index.js';
 import { data, Recorder, request } from '../work/tasks/task.test-helper.js';
-import { childPrograms, childrenOf, compileSkills, reviewInChild, WarningLog } from './review-in-child.test-helper.js';
+import { childrenOf } from './children-of.test-helper.js';
+import { childPrograms, compileSkills, reviewInChild, WarningLog } from './review-in-child.test-helper.js';
 import type { SkillsInChildrenOptions } from './skills-in-children.js';
 
 const { jest } = import.meta;

@@ -4,7 +4,7 @@ import type { HarnessLogger } from '@parley/harness';
 import { reviewOutput } from '../code-review/review-output.js';
 import type { WorkConfig } from '../work/work-env.js';
 import { ChildSlots } from './child-slots.js';
-import { childEnvironment } from './child-environment.js';
+import { childEnvironment, forwardedNames } from './child-environment.js';
 import { CHILD_FLUSH_MS } from './run-skill-child.js';
 import { SkillInChild } from './skill-in-child.js';
 
@@ -57,6 +57,7 @@ function providerFor({ agentId, config, logger, program, env = process.env }: Sk
     args: [...MEMORY, program],
     cwd: process.cwd(),
     env: childEnvironment(agentId, env),
+    forwardEnv: forwardedNames(env),
     parentEnv: env,
     permission: 'reject',
     deadlines: {

@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createMetrics, silentLogger } from '@parley/service-kit';
+import { createMetrics, silentLogger, type BoundedServer } from '@parley/service-kit';
 import type { ProxyEngine } from '../engine/index.js';
 import { message, startClaimedProxy, stopProxies, TOKEN } from '../proxy.test-helper.js';
 import { createHttpApp } from './create-http-app.js';
-import type { BoundedServer } from '@parley/service-kit';
 import { createProxyServer } from './create-proxy-server.js';
 import { driverRoutes } from './driver/driver-routes.js';
 

@@ -1,6 +1,6 @@
 import { silentLogger } from '@parley/service-kit';
 import { eventually, startRedis, waitFor } from '@parley/testkit';
-import { Redis } from 'ioredis';
+import { Redis, type ChainableCommander } from 'ioredis';
 import { RedisStore } from '../store/redis/redis-store.js';
 import { agent, failure, HASH, ids, live, register, ReplicaBench, say } from '../testing/replica-bench.js';
 
@@ -185,26 +185,32 @@ test('the order of deadlines is rebuilt from the records when it is gone', async
 
 /** Makes one Redis what another one is, in one step that also ends all connections to it. */
 async function copyAll(from: string, to: string): Promise<void> {
-  const [reader, writer] = [new Redis(from), new Redis(to)];
-  const step = writer.multi().flushall();
-  for (const key of await reader.keys('*')) step.restore(key, 0, await reader.dumpBuffer(key));
-  await step.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes').exec();
-  reader.disconnect();
-  writer.disconnect();
+  const saved = await dumpOf(from);
+  await become(to, saved, (step) => step.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'));
 }
 
 /** Puts all of Redis back to what it was at the time of the call, in one step. */
 async function memoryOfNow(): Promise<() => Promise<void>> {
-  const client = (): Redis => new Redis(bench.redis.url);
-  const reader = client();
-  const saved: [string, Buffer][] = [];
-  for (const key of await reader.keys('*')) saved.push([key, await reader.dumpBuffer(key)]);
+  const { url } = bench.redis;
+  const saved = await dumpOf(url);
+  return () => become(url, saved);
+}
+
+type Dump = readonly (readonly [key: string, value: Buffer])[];
+
+async function dumpOf(url: string): Promise<Dump> {
+  const reader = new Redis(url);
+  const keys = await reader.keys('*');
+  const saved = await Promise.all(keys.map(async (key) => [key, await reader.dumpBuffer(key)] as const));
   reader.disconnect();
-  return async () => {
-    const writer = client();
-    const step = writer.multi().flushall();
-    for (const [key, value] of saved) step.restore(key, 0, value);
-    await step.exec();
-    writer.disconnect();
-  };
+  return saved;
+}
+
+async function become(url: string, saved: Dump, more?: (step: ChainableCommander) => unknown): Promise<void> {
+  const writer = new Redis(url);
+  const step = writer.multi().flushall();
+  for (const [key, value] of saved) step.restore(key, 0, value);
+  more?.(step);
+  await step.exec();
+  writer.disconnect();
 }

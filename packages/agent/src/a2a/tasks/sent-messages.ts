@@ -6,7 +6,7 @@ import { AGREEMENT_EXTENSION } from '../agreement/agreement-extension.js';
 import { openTurn } from './open-turn.js';
 import type { TaskTurn } from './task-turn.js';
 import { isTask } from './turn-events.js';
-import { quiet } from './waiting.js';
+import { quiet } from './quiet.js';
 
 /** Answers without a task that have more text than this are not kept for a message that is sent again. */
 const MAX_KEPT_CHARACTERS = 16_384;

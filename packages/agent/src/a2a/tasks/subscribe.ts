@@ -1,6 +1,7 @@
 import type { SubscribeToTaskRequest, Task } from '@a2a-js/sdk';
 import { TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
+import { within } from '@parley/service-kit';
 import { checkTaskId } from './check-request.js';
 import type { EngineParts } from './engine-parts.js';
 import { requireStreaming } from './send-message.js';
@@ -8,7 +9,6 @@ import { isEndState, isInterruptedState, stateName, stateOf } from './task-state
 import { TaskStream } from './task-stream.js';
 import type { TaskTurn } from './task-turn.js';
 import { stopping } from './turn-failures.js';
-import { within } from './waiting.js';
 
 /** How often a task that another replica works on is looked at. */
 const LOOK_EVERY_MS = 1_000;

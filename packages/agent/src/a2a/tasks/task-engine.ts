@@ -1,7 +1,7 @@
 import { TaskState, type AgentCard } from '@a2a-js/sdk';
 import { ExtendedAgentCardNotConfiguredError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler, AgentExecutor, ServerCallContext, TaskStore } from '@a2a-js/sdk/server';
-import { AppError, silentLogger, type Logger } from '@parley/service-kit';
+import { AppError, silentLogger, within, type Logger } from '@parley/service-kit';
 import type { AgreementGate } from '../agreement/agreement-gate.js';
 import { cancelTask } from './cancel-task.js';
 import type { EngineParts, PushParts } from './engine-parts.js';
@@ -16,7 +16,6 @@ import { subscribe } from './subscribe.js';
 import { TaskChannels } from './task-channels.js';
 import type { Ending, TaskTurn } from './task-turn.js';
 import { TurnSlots } from './turn-slots.js';
-import { within } from './waiting.js';
 
 export interface TaskLimits {
   /** How long one turn of a task may take, and a stream may wait for one. Default 600,000. */

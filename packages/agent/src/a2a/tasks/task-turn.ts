@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { TaskState, type Message, type StreamResponse, type Task, type TaskStatusUpdateEvent } from '@a2a-js/sdk';
 import type { AgentExecutionEvent, AgentExecutor, ServerCallContext } from '@a2a-js/sdk/server';
 import { context as otel, type Context } from '@opentelemetry/api';
-import { AppError, type Logger } from '@parley/service-kit';
+import { AppError, within, type Logger } from '@parley/service-kit';
 import { AGREEMENT_EXTENSION } from '../agreement/agreement-extension.js';
+import { quiet } from './quiet.js';
 import { statusEvent, withStatus } from './task-changes.js';
 import type { TaskWriter } from './task-writer.js';
 import { TurnBus } from './turn-bus.js';
@@ -19,7 +20,6 @@ import {
   type TaskEvent,
 } from './turn-events.js';
 import { failureBeforeTask, failureText, isTaskEnded } from './turn-failures.js';
-import { quiet, within } from './waiting.js';
 
 const { TASK_STATE_FAILED: FAILED, TASK_STATE_CANCELED: CANCELED, TASK_STATE_AUTH_REQUIRED: AUTH_REQUIRED } = TaskState;
 

@@ -1,6 +1,6 @@
 import { UnsupportedOperationError } from '@a2a-js/sdk/errors';
+import { within } from '@parley/service-kit';
 import type { TaskTurn } from './task-turn.js';
-import { within } from './waiting.js';
 
 /** The right to work on a task: one at a time. */
 export interface TurnSlot {

@@ -1,13 +1,11 @@
 import {
   OfflineModel,
-  usageOf,
-  type Message,
   type ModelAdapter,
   type ModelRequest,
-  type ModelResponse,
   type ModelStreamEvent,
   type ToolCall,
 } from '@parley/harness';
+import { offlineResponse } from './offline-response.js';
 import { readOpenTask } from './open-task.js';
 import { nextMove } from './next-move.js';
 
@@ -34,31 +32,15 @@ export class OfflineAgentModel implements ModelAdapter {
     const { calls, text } = nextMove(task, request.tools);
     if (text !== null) yield { type: 'text_delta', delta: text };
     signal.throwIfAborted();
-    yield { type: 'completed', response: respond(request.messages, text, calls) };
+    const { messages } = request;
+    const toolCalls = calls.map(({ name, arguments: args }, index): ToolCall => ({
+      // From the place in the history: no other call of the conversation has it.
+      id: `offline_${messages.length}_${index}`,
+      name,
+      arguments: JSON.stringify(args),
+    }));
+    // Of what it was sent only the newest message counts: it reads nothing else again.
+    const response = offlineResponse(text, toolCalls, messages.at(-1)?.content?.length ?? 0);
+    yield { type: 'completed', response };
   }
-}
-
-/** Tokens are estimates, four characters each, of the newest message alone: it reads nothing else again. */
-function respond(
-  messages: readonly Message[],
-  text: string | null,
-  moves: readonly { readonly name: string; readonly arguments: object }[],
-): ModelResponse {
-  const toolCalls = moves.map(({ name, arguments: args }, index): ToolCall => ({
-    // From the place in the history: no other call of the conversation has it.
-    id: `offline_${messages.length}_${index}`,
-    name,
-    arguments: JSON.stringify(args),
-  }));
-  const written = (text?.length ?? 0) + toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
-  const usage = usageOf(tokens(messages.at(-1)?.content?.length ?? 0), tokens(written));
-  return {
-    message: { role: 'assistant', content: text, toolCalls, usage },
-    usage,
-    finishReason: toolCalls.length > 0 ? 'tool_calls' : 'stop',
-  };
-}
-
-function tokens(characters: number): number {
-  return Math.max(1, Math.ceil(characters / 4));
 }

@@ -17,10 +17,7 @@ const WATCHDOG_MS = 2_500;
 export interface LogReaderOptions {
   readonly redis: Redis;
   readonly keys: Keys;
-  /** Over the same connection: another one may lead to another server for a while. */
   readonly runner: ScriptRunner;
-  /** Every revision that is read. */
-  readonly saw: (revision: number) => void;
   /** Own batches of renewals were applied when they were made. */
   readonly origin: string;
 }
@@ -64,9 +61,10 @@ export class LogReader {
    * was promoted before it had everything, may have given the same revisions to other changes.
    */
   async #verify({ epoch, revision, mark }: LogPosition): Promise<void> {
-    const { runner } = this.#options;
+    const { redis, runner } = this.#options;
     const sentAt = runner.localNow();
-    const [nowMs, epochNow, lastRevision, line] = await runner.run(LOG_LINE, [revision]);
+    // Over the connection that is read: another one may lead to another server for a while.
+    const [nowMs, epochNow, lastRevision, line] = await runner.run(LOG_LINE, [revision], redis);
     runner.learn(nowMs, sentAt);
     if (epochNow !== epoch || asNumber(lastRevision) < revision) throw new LogGap('epoch_changed');
     if (line !== null && mark !== '' && readLine(line).mark !== mark) throw new LogGap('epoch_changed');
@@ -102,7 +100,7 @@ export class LogReader {
   }
 
   #toBatch(position: LogPosition, reply: unknown): LogBatch {
-    const { keys, saw, origin } = this.#options;
+    const { keys, runner, origin } = this.#options;
     const changes = [];
     const renewals: Renewal[] = [];
     let { revision, mark, renewals: renewalsId } = position;
@@ -124,7 +122,7 @@ export class LogReader {
         }
       }
     }
-    saw(revision);
+    runner.saw(revision);
     return { position: { epoch: position.epoch, revision, mark, renewals: renewalsId }, changes, renewals };
   }
 }

@@ -14,7 +14,7 @@ let to: RedisServer;
 beforeAll(async () => {
   cluster = await startRedisCluster({ masters: 2 });
   from = await cluster.ownerOf(KEY);
-  to = cluster.nodes.find((node) => node !== from) ?? from;
+  to = await cluster.anotherMaster(from);
   const redis = { clusterNodes: cluster.addresses };
   store = new RedisStore({ redis, logger: silentLogger, guard, namespace: 'moving', maxAgreements: 2 });
   await eventually(() => store.ping());

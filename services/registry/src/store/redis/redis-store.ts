@@ -87,7 +87,8 @@ export class RedisStore implements RegistryStore {
     this.#clock = new StoreClock(options.now ?? steadyNow);
     this.#origin = newId();
     this.#maxAgents = options.maxAgents ?? 250_000;
-    const runner = {
+    this.#runner = new ScriptRunner({
+      redis: this.#commands,
       keys: this.#keys,
       clock: this.#clock,
       newEpoch: newId,
@@ -95,18 +96,9 @@ export class RedisStore implements RegistryStore {
       changesMaxLength: options.changesMaxLength ?? 10_000,
       recordGraceMs: options.recordGraceMs ?? 600_000,
       patienceMs: commandTimeoutMs,
-    };
-    this.#runner = new ScriptRunner({ ...runner, redis: this.#commands });
-    const source = { redis: this.#commands, keys: this.#keys, runner: this.#runner };
-    this.#log = new LogReader({
-      redis: this.#blocking,
-      keys: this.#keys,
-      runner: new ScriptRunner({ ...runner, redis: this.#blocking }),
-      saw: (revision) => {
-        this.#runner.saw(revision);
-      },
-      origin: this.#origin,
     });
+    const source = { redis: this.#commands, keys: this.#keys, runner: this.#runner };
+    this.#log = new LogReader({ ...source, redis: this.#blocking, origin: this.#origin });
     this.#agreements = { ...source, maxAgreements: options.maxAgreements ?? 100_000 };
   }
 

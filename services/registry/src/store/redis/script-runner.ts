@@ -42,11 +42,11 @@ export class ScriptRunner {
 
   /** For what somebody waits for: never carried out after the caller was told that it failed. */
   async runInTime(script: LuaScript, args: readonly Arg[]): Promise<readonly unknown[]> {
-    const { clock, patienceMs } = this.#options;
+    const { clock, patienceMs, redis } = this.#options;
     for (let attempt = 1; ; attempt++) {
       const startedAt = clock.localNow();
       const deadline = clock.known ? Math.floor(clock.now() + patienceMs) : 0;
-      const reply = await this.#run(script, args, deadline);
+      const reply = await this.#run(script, args, deadline, redis);
       if (reply[0] !== 'late') return reply;
       this.learn(reply[1], startedAt);
       // Answered at once and yet late: one of the clocks was set. The answer has told by how much.
@@ -55,8 +55,8 @@ export class ScriptRunner {
     }
   }
 
-  run(script: LuaScript, args: readonly Arg[]): Promise<readonly unknown[]> {
-    return this.#run(script, args, 0);
+  run(script: LuaScript, args: readonly Arg[], redis = this.#options.redis): Promise<readonly unknown[]> {
+    return this.#run(script, args, 0, redis);
   }
 
   learn(storeMs: unknown, sentAt: number): number {
@@ -69,7 +69,7 @@ export class ScriptRunner {
     return this.#options.clock.localNow();
   }
 
-  async #run(script: LuaScript, args: readonly Arg[], deadline: number): Promise<readonly unknown[]> {
+  async #run(script: LuaScript, args: readonly Arg[], deadline: number, redis: Redis): Promise<readonly unknown[]> {
     const { keys, newEpoch, guard, changesMaxLength, recordGraceMs } = this.#options;
     const all: Arg[] = [
       ...[keys.agentPrefix, keys.agreementPrefix, this.#seenRevision, newEpoch(), deadline],
@@ -77,14 +77,13 @@ export class ScriptRunner {
       ...args,
     ];
     try {
-      return asArray(await this.#evaluate(script, all));
+      return asArray(await this.#evaluate(script, all, redis));
     } catch (error) {
       throw storeUnavailable(error);
     }
   }
 
-  async #evaluate(script: LuaScript, args: Arg[]): Promise<unknown> {
-    const { redis } = this.#options;
+  async #evaluate(script: LuaScript, args: Arg[], redis: Redis): Promise<unknown> {
     try {
       return await redis.evalsha(script.sha, this.#keys.length, ...this.#keys, ...args);
     } catch (error) {
