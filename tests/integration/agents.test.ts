@@ -9,6 +9,11 @@ jest.setTimeout(60_000);
 const OWNER_TOKEN = 'the-configured-owner-token-of-agent-a';
 
 const about = (type: string, id: string) => (event: WatchedEvent) => event.type === type && event.agentId === id;
+
+/** Has heard of all that happened to this agent up to the registration that this answer is about. */
+const heardOf = (watch: WatchedEvents, { revision: upTo }: { revision: number }) =>
+  watch.waitFor(({ revision }) => revision >= upTo);
+
 const typesOf = ({ changes }: WatchedEvents, id: string) =>
   changes.filter(({ agentId }) => agentId === id).map(({ type }) => type);
 const agreementOf = ({ data }: WatchedEvent) =>
@@ -38,6 +43,7 @@ describe('an agent that dies', () => {
     await untilReady(second, 2_000);
     const { body } = await get(`${registry.url}/agents/agent_A`);
     expect(body.endpoint).toBe(second.url);
+    await heardOf(watch, body);
     expect(typesOf(watch, 'agent_A')).toEqual(['registered', 'updated']);
     expect(second.output()).not.toContain('held by somebody else');
   });
@@ -82,8 +88,10 @@ describe('an agent that dies', () => {
     expect((await get(`${second.url}/healthz`)).status).toBe(200);
     await watch.waitFor(about('expired', 'agent_A'));
     await untilReady(second, 10_000);
+    const { body } = await get(`${registry.url}/agents/agent_A`);
+    expect(body.endpoint).toBe(second.url);
+    await heardOf(watch, body);
     expect(typesOf(watch, 'agent_A')).toEqual(['registered', 'expired', 'registered']);
-    expect((await get(`${registry.url}/agents/agent_A`)).body.endpoint).toBe(second.url);
   });
 
   it('leaves its agreements suspended, then ended as unreachable, and its partner well', async () => {
@@ -146,6 +154,7 @@ describe('an agent that dies', () => {
     } finally {
       await initiator.stop();
     }
+    await watch.waitFor(about('deregistered', 'agent_I'));
     expect(typesOf(watch, 'agent_I')).toEqual(['registered', 'deregistered']);
   });
 });
