@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { expectRefusal } from '../support/refusals.js';
 import type { ListQuery, Voice } from '../support/voice.js';
 import { in10, taskFrom, workingTask, type Check } from './check.js';
@@ -13,6 +14,11 @@ async function allPages(voice: Voice, query: ListQuery): Promise<string[]> {
     pageToken = page.nextPageToken;
   } while (pageToken !== '');
   return ids;
+}
+
+/** Tasks are listed by milliseconds, and no order is promised within one. */
+async function untilNextMillisecond(): Promise<void> {
+  for (const now = Date.now(); Date.now() === now;) await setImmediate();
 }
 
 export const tasks: readonly Check[] = [
@@ -36,7 +42,10 @@ export const tasks: readonly Check[] = [
     run: async (voice) => {
       const contextId = randomUUID();
       const ids: string[] = [];
-      for (let count = 0; count < 5; count += 1) ids.push((await taskFrom(voice, 'tck-artifact-text', contextId)).id);
+      for (let count = 0; count < 5; count += 1) {
+        ids.push((await taskFrom(voice, 'tck-artifact-text', contextId)).id);
+        await untilNextMillisecond();
+      }
       const page = await voice.list({ contextId });
       expect(page).toMatchObject({ totalSize: 5, nextPageToken: '' });
       expect(page.tasks.map(({ id }) => id)).toEqual(ids.toReversed());
