@@ -156,7 +156,7 @@ describe('a job of agent_A and its partner, all with Redis, when somebody dies',
 
   it('Redis: whoever waits is told, and all goes on when it is back', async () => {
     const held = await holdAll('redis');
-    process.kill(redis.pid, 'SIGKILL');
+    await redis.kill();
     const diedAt = performance.now();
     const before = await newJob();
     stage.releaseAll();

@@ -178,7 +178,7 @@ describe('a registry whose Redis is in trouble', () => {
     await redis.cli('SAVE');
     const all = await withFleet(10);
     expect((await deregister(registry.url, 'agent-saved')).status).toBe(204);
-    process.kill(redis.pid, 'SIGKILL');
+    await redis.kill();
     await eventually(async () => expect(await ready(registry)).toBe(503));
     await redis.restart({ keepData: true });
     await untilReady(registry, 3_000);

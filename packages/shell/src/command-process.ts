@@ -5,9 +5,9 @@ import { familyEnder } from './family-ender.js';
 import { familyRegistry } from './family-registry.js';
 import { watchFamilies } from './family-watch.js';
 import type { LaunchedProcess, Launcher, LaunchRequest, ProcessExit } from './launcher.js';
+import { LostCommandError } from './lost-command.js';
 import { MARKER_NAME, ProcessFamily } from './process-family.js';
 import { environmentValue, livingProcesses } from './process-table.js';
-import { systemCode } from './system-code.js';
 
 export interface CommandProcessOptions extends Omit<LaunchRequest, 'merged'> {
   /** Marks what comes from it; no other command has it. */
@@ -55,7 +55,7 @@ export class CommandProcess {
     this.#stopWatch = watchFamilies();
   }
 
-  /** @throws what the system throws if it cannot be started. */
+  /** @throws LostCommandError, or what the system throws if it cannot be started. */
   static async start(options: CommandProcessOptions): Promise<CommandProcess> {
     const { shell, shellName, text, cwd, id, onStderr, launcher = defaultLauncher } = options;
     const env = { ...options.env, [MARKER_NAME]: id };
@@ -63,8 +63,7 @@ export class CommandProcess {
     try {
       return new CommandProcess(await launcher.launch({ shell, shellName, text, cwd, env, merged }), options);
     } catch (error) {
-      // The starter was ended, perhaps by the command itself, before it told that this one had begun.
-      if (systemCode(error) === 'ESRCH') await endUntold(id);
+      if (error instanceof LostCommandError) await endUntold(id);
       throw error;
     }
   }

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { getSystemErrorName } from 'node:util';
 import { FORK_SERVER_SCRIPT } from './fork-server-script.js';
 import type { LaunchedProcess, Launcher, LaunchRequest, ProcessExit } from './launcher.js';
+import { LostCommandError } from './lost-command.js';
 import { MARKER_NAME } from './process-family.js';
 import { sendSignal } from './send-signal.js';
 import { systemCode } from './system-code.js';
@@ -156,7 +157,7 @@ export class ForkServer implements Launcher, Starter {
       const isGone = systemCode(error) === 'ENOENT';
       // Told before the end of its output is: the next command must not be sent there.
       if (isGone) this.#isAlive = false;
-      starting?.reject(isGone ? startError('ESRCH') : (error as Error));
+      starting?.reject(isGone ? new LostCommandError() : (error as Error));
     }
     this.#send(`c\0${id}`);
   }
@@ -218,7 +219,7 @@ export class ForkServer implements Launcher, Starter {
     this.#isAlive = false;
     starters.delete(this.pid);
     this.#ready.resolve(false);
-    for (const { reject } of this.#starting.values()) reject(startError('ESRCH'));
+    for (const { reject } of this.#starting.values()) reject(new LostCommandError());
     for (const { exit } of this.#running.values()) exit({ kind: 'lost' });
     this.#starting.clear();
     this.#running.clear();

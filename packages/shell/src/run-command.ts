@@ -3,7 +3,7 @@ import { CommandProcess } from './command-process.js';
 import { familyEnder } from './family-ender.js';
 import type { Launcher } from './launcher.js';
 import { startTimer, within } from './long-timer.js';
-import { LOST_EXIT_CODE, LOST_REASON } from './lost-command.js';
+import { LOST_EXIT_CODE, LOST_LINE, LostCommandError } from './lost-command.js';
 
 export interface Command {
   /** Path of a shell that takes `-c`. */
@@ -54,7 +54,22 @@ const REAP_MS = 1_000;
  */
 export async function runCommand(command: Command): Promise<CommandEnd> {
   command.signal.throwIfAborted();
-  const running = await CommandProcess.start({
+  const running = await start(command);
+  if (running === undefined) {
+    command.onOutput(Buffer.from(LOST_LINE));
+    const cause = command.signal.aborted ? 'aborted' : 'exited';
+    return { cause, exitCode: LOST_EXIT_CODE, exitSignal: null, leftBehind: 0, survivors: 0 };
+  }
+  try {
+    return await follow(running, command);
+  } finally {
+    running.close();
+  }
+}
+
+/** Undefined if nobody can tell whether it was started. */
+async function start(command: Command): Promise<CommandProcess | undefined> {
+  const starting = CommandProcess.start({
     shell: command.shell,
     shellName: command.shell,
     text: command.text,
@@ -64,11 +79,10 @@ export async function runCommand(command: Command): Promise<CommandEnd> {
     onStdout: command.onOutput,
     launcher: command.launcher,
   });
-  try {
-    return await follow(running, command);
-  } finally {
-    running.close();
-  }
+  return starting.catch((error: unknown) => {
+    if (error instanceof LostCommandError) return undefined;
+    throw error;
+  });
 }
 
 async function follow(running: CommandProcess, command: Command): Promise<CommandEnd> {
@@ -77,7 +91,7 @@ async function follow(running: CommandProcess, command: Command): Promise<Comman
   const ended = await familyEnder.end(running.family, command.killGraceMs);
   await within(REAP_MS, running.exited);
   await within(DRAIN_MS, running.drained);
-  if (running.isLost) command.onOutput(Buffer.from(`error: ${LOST_REASON}\n`));
+  if (running.isLost) command.onOutput(Buffer.from(LOST_LINE));
   return {
     cause,
     ...exitOf(running),

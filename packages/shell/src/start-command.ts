@@ -6,7 +6,7 @@ import { familyEnder, type FamilyEnd } from './family-ender.js';
 import { familyRegistry } from './family-registry.js';
 import { within } from './long-timer.js';
 import type { Launcher } from './launcher.js';
-import { LOST_EXIT_CODE, LOST_REASON } from './lost-command.js';
+import { LOST_EXIT_CODE, LOST_LINE, LostCommandError } from './lost-command.js';
 import type { OutputChunk } from './output-chunks.js';
 import { startFailureReason } from './start-failure.js';
 
@@ -126,7 +126,7 @@ class ShellCommand implements StartedCommand {
     const timedOut = !(await within(this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, running.exited));
     if (timedOut || running.isLost) await this.#endInTime(running);
     else await outputAfterExit(running, this.#ended.promise);
-    if (running.isLost) this.#output.onStderr(Buffer.from(`error: ${LOST_REASON}\n`));
+    if (running.isLost) this.#output.onStderr(Buffer.from(LOST_LINE));
     const output = this.#output.finish();
     running.ignoreOutput();
     return { ...output, exitCode: timedOut ? undefined : statusOf(running), timedOut };
@@ -156,7 +156,8 @@ async function outputAfterExit(running: CommandProcess, ended: Promise<undefined
 }
 
 function failedStart(error: unknown, cwd: string): CommandResult {
-  const stderr = `error: the command couldn't start: ${startFailureReason(error, cwd)}`;
+  const isLost = error instanceof LostCommandError;
+  const stderr = isLost ? LOST_LINE : `error: the command couldn't start: ${startFailureReason(error, cwd)}`;
   const stderrBytes = Buffer.byteLength(stderr);
   return { exitCode: CANNOT_START, stdout: '', stderr, stdoutBytes: 0, stderrBytes, truncated: false, timedOut: false };
 }

@@ -1,10 +1,7 @@
-import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access } from 'node:fs/promises';
 import { endEverything } from './children.js';
 import { isAlive } from './is-alive.js';
 import { startRedis } from './start-redis.js';
-
-const folders = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('parley-redis-'));
 
 describe('startRedis', () => {
   afterEach(endEverything);
@@ -58,6 +55,16 @@ describe('startRedis', () => {
     expect(await redis.cli('PING')).toBe('PONG');
   });
 
+  it('is gone when it was killed, and comes back with what was saved', async () => {
+    const redis = await startRedis();
+    await redis.cli('SET', 'a', '1');
+    await redis.cli('SAVE');
+    await redis.kill();
+    expect(isAlive(redis.pid)).toBe(false);
+    await redis.restart({ keepData: true });
+    expect(await redis.cli('GET', 'a')).toBe('1');
+  });
+
   it('stops while it is paused', async () => {
     const redis = await startRedis();
     redis.pause();
@@ -71,12 +78,12 @@ describe('startRedis', () => {
   });
 
   it('leaves no process and no folder behind', async () => {
-    const before = await folders();
     const redis = await startRedis();
-    expect(await folders()).not.toEqual(before);
+    const [, folder = ''] = (await redis.cli('CONFIG', 'GET', 'dir')) as string[];
+    await access(folder);
     await endEverything();
     expect(isAlive(redis.pid)).toBe(false);
-    expect(await folders()).toEqual(before);
+    await expect(access(folder)).rejects.toThrow('ENOENT');
   });
 
   it('says what the server said when it does not start', async () => {

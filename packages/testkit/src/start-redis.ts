@@ -27,6 +27,8 @@ export interface RedisServer {
   readonly pid: number;
   /** Ends the process and waits for that. It can be started again with {@link RedisServer.restart}. */
   stop(): Promise<void>;
+  /** SIGKILL, as if the machine had gone; the process is gone when the promise settles. */
+  kill(): Promise<void>;
   /** Ends the process if it runs and starts another on the same port, answering, with or without what was stored. */
   restart(options: { readonly keepData: boolean }): Promise<void>;
   /** SIGSTOP: connections stay open and nothing is answered. */
@@ -75,6 +77,10 @@ export async function startRedis(options: StartRedisOptions = {}): Promise<Redis
       return process_.pid;
     },
     stop: end,
+    kill: async () => {
+      process_.kill('SIGKILL');
+      await process_.exited;
+    },
     restart: async ({ keepData }) => {
       const running = process_.kill('SIGCONT');
       // Without an append-only file nothing is on disk yet. The server answers SAVE, then it is ended.
