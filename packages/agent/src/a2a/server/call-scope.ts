@@ -124,16 +124,18 @@ export class OpenCalls {
   }
 }
 
-const scopes = new WeakMap<ServerCallContext, CallScope>();
+/** Where a context carries its scope. Not in a WeakMap: what that knows outlives every small collection of garbage. */
+const SCOPE = 'parley/call-scope';
 
 export function bindScope(context: ServerCallContext, scope: CallScope): ServerCallContext {
   scope.context = context;
-  scopes.set(context, scope);
+  context.state.set(SCOPE, scope);
   return context;
 }
 
 export function scopeOf(context: ServerCallContext): CallScope | undefined {
-  return scopes.get(context);
+  const scope = context.state.get(SCOPE);
+  return scope instanceof CallScope ? scope : undefined;
 }
 
 /**
@@ -141,5 +143,5 @@ export function scopeOf(context: ServerCallContext): CallScope | undefined {
  * Undefined for a context that was not made by this server.
  */
 export function readerSignal(context: ServerCallContext): AbortSignal | undefined {
-  return scopes.get(context)?.signal;
+  return scopeOf(context)?.signal;
 }

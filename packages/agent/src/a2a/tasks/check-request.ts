@@ -72,7 +72,7 @@ function checkExtensions(card: AgentCard, context: ServerCallContext): void {
 }
 
 function checkInputModes(message: Message, card: AgentCard): void {
-  if (card.defaultInputModes.length === 0) return;
+  if (card.defaultInputModes.length === 0 || message.parts.every(({ mediaType }) => mediaType === '')) return;
   const modes = new Set([...card.defaultInputModes, ...card.skills.flatMap(({ inputModes }) => inputModes)]);
   for (const { mediaType } of message.parts) {
     if (!isAccepted(mediaType, modes)) {

@@ -15,30 +15,49 @@ interface Entry<T> {
   readonly until: number;
 }
 
+/** Where it is kept what became of one message. */
+export interface MessagePlace<T> {
+  find(): T | undefined;
+  keep(value: T): void;
+  /** Unless something else was kept since. */
+  forget(value: T): void;
+}
+
 /** What became of which message, so that a message that is sent again is not worked on again. */
 export class MessageMemory<T> {
   readonly #callers = new Map<string, Map<string, Entry<T>>>();
-  /** A message is looked for and then kept: hashing it once is enough. */
-  readonly #keys = new WeakMap<Message, string>();
   readonly #options: MessageMemoryOptions;
 
   constructor(options: MessageMemoryOptions) {
     this.#options = options;
   }
 
-  find(message: Message, context: ServerCallContext): T | undefined {
-    const entry = this.#callers.get(callerOf(context))?.get(this.#keyOf(message));
+  /** A message is looked for, kept, and perhaps forgotten: hashing it once is enough. */
+  placeOf(message: Message, context: ServerCallContext): MessagePlace<T> {
+    const caller = callerOf(context);
+    const key = keyOf(message);
+    return {
+      find: () => this.#find(caller, key),
+      keep: (value) => {
+        this.#keep(caller, key, value);
+      },
+      forget: (value) => {
+        this.#forget(caller, key, value);
+      },
+    };
+  }
+
+  #find(caller: string, key: string): T | undefined {
+    const entry = this.#callers.get(caller)?.get(key);
     return entry === undefined || entry.until <= this.#options.now() ? undefined : entry.value;
   }
 
-  keep(message: Message, context: ServerCallContext, value: T): void {
+  #keep(caller: string, key: string, value: T): void {
     const { now, keepMs, maxPerCaller, maxCallers } = this.#options;
-    const caller = callerOf(context);
     const entries = this.#callers.get(caller) ?? new Map<string, Entry<T>>();
     // In the order of their last message, so that the first is the one that is forgotten.
     this.#callers.delete(caller);
     this.#callers.set(caller, entries);
-    const key = this.#keyOf(message);
     entries.delete(key);
     entries.set(key, { value, until: now() + keepMs });
     forgetFirst(entries, maxPerCaller);
@@ -46,18 +65,9 @@ export class MessageMemory<T> {
     this.#forgetPast(entries, now());
   }
 
-  forget(message: Message, context: ServerCallContext, value: T): void {
-    const entries = this.#callers.get(callerOf(context));
-    const key = this.#keyOf(message);
+  #forget(caller: string, key: string, value: T): void {
+    const entries = this.#callers.get(caller);
     if (entries?.get(key)?.value === value) entries.delete(key);
-  }
-
-  #keyOf(message: Message): string {
-    const known = this.#keys.get(message);
-    if (known !== undefined) return known;
-    const key = keyOf(message);
-    this.#keys.set(message, key);
-    return key;
   }
 
   #forgetPast(entries: Map<string, Entry<T>>, now: number): void {

@@ -3,6 +3,7 @@ import type { ServerCallContext } from '@a2a-js/sdk/server';
 import { checkSend } from './check-request.js';
 import type { EngineParts, SentMessage } from './engine-parts.js';
 import { AGREEMENT_EXTENSION } from '../agreement/agreement-extension.js';
+import type { MessagePlace } from './message-memory.js';
 import { openTurn } from './open-turn.js';
 import type { TaskTurn } from './task-turn.js';
 import { isTask } from './turn-events.js';
@@ -24,7 +25,8 @@ export async function outcomeOf(
   call: ServerCallContext,
 ): Promise<Outcome> {
   const message = checkSend(request, parts.card(), call);
-  const known = parts.memory.find(message, call);
+  const place = parts.memory.placeOf(message, call);
+  const known = place.find();
   if (known !== undefined) {
     await admitAgain(parts, message, call);
     const outcome = await again(parts, known, call);
@@ -33,7 +35,7 @@ export async function outcomeOf(
       return outcome;
     }
   }
-  return { kind: 'begins', turn: await begin(parts, request, message, call) };
+  return { kind: 'begins', turn: await begin({ parts, request, message, call, place }) };
 }
 
 /** Whoever asks again shows the proof again; the same message id costs nothing more. */
@@ -54,12 +56,15 @@ async function again(parts: EngineParts, known: SentMessage, call: ServerCallCon
   return task === undefined ? undefined : { kind: 'over', answer: parts.slots.turnOf(task.id)?.task ?? task };
 }
 
-async function begin(
-  parts: EngineParts,
-  request: SendMessageRequest,
-  message: Message,
-  call: ServerCallContext,
-): Promise<TaskTurn> {
+interface FirstSending {
+  readonly parts: EngineParts;
+  readonly request: SendMessageRequest;
+  readonly message: Message;
+  readonly call: ServerCallContext;
+  readonly place: MessagePlace<SentMessage>;
+}
+
+async function begin({ parts, request, message, call, place }: FirstSending): Promise<TaskTurn> {
   const opened = openTurn(parts, request, message, call);
   const sent: SentMessage = {
     opening: quiet(opened.then(({ turn }) => turn)),
@@ -67,30 +72,24 @@ async function begin(
     message: undefined,
     usesAgreement: false,
   };
-  parts.memory.keep(message, call, sent);
+  place.keep(sent);
   try {
     const { turn, usesAgreement } = await opened;
     sent.usesAgreement = usesAgreement;
-    void keepWhatBecame(parts, message, call, sent, turn);
+    void keepWhatBecame(place, sent, turn);
     return turn;
   } catch (error) {
-    parts.memory.forget(message, call, sent);
+    place.forget(sent);
     throw error;
   }
 }
 
 /** Once it is over, the store has the task; holding the turn would hold all that it made. */
-async function keepWhatBecame(
-  parts: EngineParts,
-  message: Message,
-  call: ServerCallContext,
-  sent: SentMessage,
-  turn: TaskTurn,
-): Promise<void> {
+async function keepWhatBecame(place: MessagePlace<SentMessage>, sent: SentMessage, turn: TaskTurn): Promise<void> {
   await turn.over;
   const answer = await turn.answer.catch(() => undefined);
   if (answer === undefined || !(isTask(answer) || isShort(answer))) {
-    parts.memory.forget(message, call, sent);
+    place.forget(sent);
     return;
   }
   if (isTask(answer)) sent.taskId = answer.id;

@@ -141,9 +141,7 @@ class AdaptedTurn {
   }
 
   open(): void {
-    const { taskId, contextId, request, context: call, task } = this.#context;
-    const init = { taskId, contextId, request, call, task, referenceTasks: undefined, admitted: undefined };
-    this.#bus.publish(AgentEvent.task(openingTask(init, this.#now())));
+    this.#bus.publish(AgentEvent.task(openingTask(this.#context, this.#now())));
   }
 
   working(text?: string): void {

@@ -1,15 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { TaskState, type Message, type StreamResponse, type Task } from '@a2a-js/sdk';
+import { TaskState, type Message, type SendMessageRequest, type StreamResponse, type Task } from '@a2a-js/sdk';
 import type { AgentExecutionEvent } from '@a2a-js/sdk/server';
 import { withArtifact, withStatus, withTask } from './task-changes.js';
 import { isTurnEnd } from './task-states.js';
-import type { TurnContextInit } from './turn-context.js';
 
 export type TaskEvent = Exclude<AgentExecutionEvent, { kind: 'message' }>;
 
+export interface TaskOpening {
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly request: SendMessageRequest;
+  /** Undefined for the first message. */
+  readonly task?: Task | undefined;
+}
+
 /** The task that a message begins, or begins again. */
-export function openingTask(init: TurnContextInit, now: number): Task {
-  const { taskId: id, contextId, task, request } = init;
+export function openingTask({ taskId: id, contextId, task, request }: TaskOpening, now: number): Task {
   const timestamp = new Date(now).toISOString();
   if (task !== undefined) {
     return { ...task, status: { state: TaskState.TASK_STATE_WORKING, message: undefined, timestamp } };
