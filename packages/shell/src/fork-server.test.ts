@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ForkServerLauncher } from './fork-server-launcher.js';
-import { runCommand } from './run-command.js';
+import { runCommand, type CommandEnd } from './run-command.js';
 import { spawnLauncher } from './spawn-launcher.js';
 import { CommandFolder, forkServer, lives, openDescriptors, parentOf, zombiesOf } from './testing/command-folder.js';
 import { describeOnLinux } from './testing/describe-on-linux.js';
@@ -28,6 +28,24 @@ const serverPid = (): number => {
   return pid;
 };
 
+/** A command with one pipe for its output and its errors. */
+async function merged(text: string): Promise<{ end: CommandEnd; output: string }> {
+  let output = '';
+  const end = await runCommand({
+    shell: '/bin/bash',
+    text,
+    cwd: folder.path,
+    env: { PATH: process.env['PATH'] ?? '' },
+    id: 'merged',
+    timeoutMs: 10_000,
+    killGraceMs: 100,
+    signal: new AbortController().signal,
+    onOutput: (chunk) => (output += chunk.toString()),
+    launcher: forkServer,
+  });
+  return { end, output };
+}
+
 async function ended(pid: number): Promise<void> {
   while (lives(pid)) await delay(5);
 }
@@ -39,19 +57,7 @@ describeOnLinux('a command of the fork server', () => {
   });
 
   it('has one pipe for both if they are merged', async () => {
-    let output = '';
-    const end = await runCommand({
-      shell: '/bin/bash',
-      text: 'echo a; echo b >&2; echo c > /dev/stdout; echo d > /dev/stderr; kill -9 $$',
-      cwd: folder.path,
-      env: { PATH: process.env['PATH'] ?? '' },
-      id: 'merged',
-      timeoutMs: 10_000,
-      killGraceMs: 100,
-      signal: new AbortController().signal,
-      onOutput: (chunk) => (output += chunk.toString()),
-      launcher: forkServer,
-    });
+    const { end, output } = await merged('echo a; echo b >&2; echo c > /dev/stdout; echo d > /dev/stderr; kill -9 $$');
     expect(output).toBe('a\nb\nc\nd\n');
     expect(end).toMatchObject({ cause: 'exited', exitCode: null, exitSignal: 'SIGKILL' });
   });
@@ -141,23 +147,12 @@ describeOnLinux('the fork server', () => {
   });
 
   it('that is killed before it tells of a start leaves that open, and ends what may have begun', async () => {
-    let output = '';
     await folder.run('true');
     process.kill(serverPid(), 'SIGSTOP');
-    const running = runCommand({
-      shell: '/bin/bash',
-      text: 'echo begun; sleep 600',
-      cwd: folder.path,
-      env: { PATH: process.env['PATH'] ?? '' },
-      id: 'untold',
-      timeoutMs: 10_000,
-      killGraceMs: 100,
-      signal: new AbortController().signal,
-      onOutput: (chunk) => (output += chunk.toString()),
-      launcher: forkServer,
-    });
+    const running = merged('echo begun; sleep 600');
     process.kill(serverPid(), 'SIGKILL');
-    expect(await running).toMatchObject({ cause: 'exited', exitCode: 126, exitSignal: null, survivors: 0 });
+    const { end, output } = await running;
+    expect(end).toMatchObject({ cause: 'exited', exitCode: 126, exitSignal: null, survivors: 0 });
     expect(output).toBe(LOST);
   });
 

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { fstatSync } from 'node:fs';
 import { descriptorTarget, processEntry } from './process-table.js';
 
 export interface DetachedRequest {
@@ -45,13 +46,22 @@ export async function spawnDetached(request: DetachedRequest): Promise<DetachedP
   child.on('error', () => undefined);
   // Its exit is not noticed before this turn of the event loop ends: until then it has its entry in /proc.
   const bornAt = process.platform === 'linux' ? processEntry(pid)?.startedAt : undefined;
-  return { child, pid, bornAt, pipes: bornAt === undefined ? [] : socketsOf(pid) };
+  return { child, pid, bornAt, pipes: bornAt === undefined ? [] : pipesOf(child, pid) };
 }
 
-/** Node's pipes are sockets. */
-function socketsOf(pid: number): string[] {
-  return [0, 1, 2]
-    .map((descriptor) => descriptorTarget(pid, descriptor))
-    .filter((target) => target?.startsWith('socket:') === true)
-    .map(String);
+/** Node's pipes are pairs of sockets: what the process sees is the other end of what is read and written here. */
+export function pipesOf({ stdio }: ChildProcess, pid: number): string[] {
+  return [0, 1, 2].flatMap((descriptor) => {
+    const seen = descriptorTarget(pid, descriptor);
+    if (seen?.startsWith('socket:') === true) return [seen];
+    // It has ended already, leaving others behind, or has put something else in its place.
+    return otherEndOf(stdio[descriptor]) ?? [];
+  });
+}
+
+/** The system numbers the two ends of a pair one after the other, ours first. */
+function otherEndOf(stream: unknown): string | undefined {
+  const descriptor = (stream as { _handle?: { fd?: unknown } } | null | undefined)?._handle?.fd;
+  if (typeof descriptor !== 'number' || descriptor < 0) return undefined;
+  return `socket:[${fstatSync(descriptor).ino + 1}]`;
 }

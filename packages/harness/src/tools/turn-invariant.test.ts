@@ -85,7 +85,7 @@ async function play({ calls, limit, abortAt, failCommitAt }: Scenario) {
   const body = (args: Record<string, unknown>, context: ToolCallContext) =>
     runs(calls[Number(context.callId.slice(1)) - 1] as Plan, context, watch);
   const runtime = await started([read('read', body), write('write', body)], {
-    policy: { parallelToolCalls: limit > 1, maxParallelToolCalls: limit, abortGraceMs: 50, toolTimeoutMs: 5 },
+    policy: { parallelToolCalls: limit > 1, maxParallelToolCalls: limit, abortGraceMs: 10_000, toolTimeoutMs: 5 },
   });
   let events = 0;
   let commits = 0;
