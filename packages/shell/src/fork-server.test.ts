@@ -46,6 +46,13 @@ async function merged(text: string): Promise<{ end: CommandEnd; output: string }
   return { end, output };
 }
 
+const hasNoZombies = () => zombiesOf(serverPid()).length === 0;
+
+/** Until it is so, for two seconds at most. */
+async function soon(isSo: () => boolean): Promise<void> {
+  for (const until = performance.now() + 2_000; !isSo() && performance.now() < until;) await delay(10);
+}
+
 async function ended(pid: number): Promise<void> {
   while (lives(pid)) await delay(5);
 }
@@ -107,6 +114,8 @@ describeOnLinux('the fork server', () => {
       await Promise.all(Array.from({ length: 20 }, (_, i) => folder.run(i % 4 === 0 ? 'sleep 9 & echo x' : 'echo x')));
       await Promise.all(Array.from({ length: 5 }, () => folder.run('true', { shell: '/nowhere/sh' })));
     }
+    // The server has to get its turn to wait for the last of them.
+    await soon(() => openDescriptors() <= own && openDescriptors(serverPid()) === 5 && hasNoZombies());
     expect(openDescriptors()).toBeLessThanOrEqual(own);
     expect(openDescriptors(serverPid())).toBe(5);
     expect(zombiesOf(serverPid())).toStrictEqual([]);
@@ -114,7 +123,9 @@ describeOnLinux('the fork server', () => {
 
   it('waits for orphans', async () => {
     await folder.run('i=0; while [ $i -lt 200 ]; do (sleep 0.05 &); i=$((i+1)); done >/dev/null 2>&1');
+    // All of them have ended by then.
     await delay(300);
+    await soon(hasNoZombies);
     expect(zombiesOf(serverPid())).toStrictEqual([]);
   });
 
