@@ -37,7 +37,7 @@ describe('the time of a call', () => {
     const { text, ms } = await call(stage.turn([server.registered()]), {}, { timeoutMs: 800 });
     expect(text).toBe('error: the tool call timed out after 0.8s');
     expect(server.of('tools/call')).toHaveLength(1);
-    expect(ms).toBeLessThan(1300);
+    expect(ms).toBeLessThan(1390);
   });
 
   it.each(['application/json', 'text/event-stream'])('covers headers of %s without a body', async (type) => {
