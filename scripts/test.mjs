@@ -2,11 +2,24 @@
 /**
  * Runs every check and test, or those that are named: `npm test`, `npm test -- unit integration`.
  * The last line is always `N passed, N failed, N skipped`; the exit code is 0 only without a failure.
+ *
+ * Many tests run real processes against the clock, two files at a time. Where at most three files failed, these are run
+ * once more, alone: what fails there too has failed. What did not is named above the last line, since it may be a race.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { contractsAreCompatible, generatedIsFresh } from './lib/proto-checks.mjs';
-import { closingLine, countJestResult, NOTHING, ONE_FAILED, ONE_PASSED, ONE_SKIPPED, total } from './lib/tally.mjs';
+import {
+  closingLine,
+  countAgain,
+  countJestResult,
+  failedFiles,
+  NOTHING,
+  ONE_FAILED,
+  ONE_PASSED,
+  ONE_SKIPPED,
+  total,
+} from './lib/tally.mjs';
 import { read, root, run, useProjectNode } from './lib/workspace.mjs';
 
 useProjectNode();
@@ -15,6 +28,8 @@ const results = join(root, '.parley', 'test-results');
 const containersRequired = process.env.REQUIRE_CONTAINERS === '1';
 const clusterRequired = process.env.REQUIRE_CLUSTER === '1';
 const clusterTakesImages = (process.env.CLUSTER_LOAD ?? '') !== '';
+/** More than these are no stall of the machine. */
+const MAX_FILES_AGAIN = 3;
 const JEST_ENV = { NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' };
 const OTHER_SUITES = ['integration', 'conformance', 'compose', 'chart', 'cluster'].map((name) => `tests/${name}/`);
 
@@ -28,7 +43,7 @@ const STEPS = {
   lint: () => succeeds('eslint', ['.', '--max-warnings', '0']),
   format: () => succeeds('prettier', ['--check', '--log-level', 'warn', '.']),
   unit: () =>
-    jest('unit', [
+    jestOrAgain('unit', [
       '--maxWorkers',
       '2',
       '--testPathIgnorePatterns',
@@ -36,8 +51,8 @@ const STEPS = {
       '/dist/',
       ...OTHER_SUITES.map((one) => `<rootDir>/${one}`),
     ]),
-  integration: () => jest('integration', ['--maxWorkers', '2', '--testPathPatterns', '^.*/tests/integration/']),
-  conformance: () => jest('conformance', ['--runInBand', '--testPathPatterns', '^.*/tests/conformance/']),
+  integration: () => jestOrAgain('integration', ['--maxWorkers', '2', '--testPathPatterns', '^.*/tests/integration/']),
+  conformance: () => jestOrAgain('conformance', ['--runInBand', '--testPathPatterns', '^.*/tests/conformance/']),
   compose: () => {
     if (!hasTests('tests/compose')) return { ...NOTHING };
     const reason = engineMissing();
@@ -64,6 +79,8 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+/** Tests that failed beside others and passed alone. @type {string[]} */
+const passedAlone = [];
 /** @type {{ name: string, counts: import('./lib/tally.mjs').Counts, reason?: string }[]} */
 const outcomes = [];
 for (const [name, step] of Object.entries(STEPS)) {
@@ -79,6 +96,7 @@ for (const [name, step] of Object.entries(STEPS)) {
 const sum = total(outcomes.map((outcome) => outcome.counts));
 console.log('');
 for (const { name, counts } of outcomes) if (counts.failed > 0) console.log(`failed: ${name}`);
+for (const line of passedAlone) console.log(`failed beside others, passed alone: ${line}`);
 for (const { name, reason } of outcomes) if (reason !== undefined) console.log(`skipped: ${name}: ${reason}`);
 console.log(closingLine(sum));
 process.exitCode = sum.failed > 0 ? 1 : 0;
@@ -99,6 +117,22 @@ async function succeeds(program, args) {
   return (await run(program, args)) === 0;
 }
 
+async function jestOrAgain(name, args) {
+  const first = await jest(name, args);
+  const files = failedFiles(resultOf(name));
+  if (first.failed === 0 || files.length === 0 || files.length > MAX_FILES_AGAIN) return first;
+  console.log(`\n== ${name}: ${closingLine(first)}; once more, alone: what failed`);
+  const second = await jest(`${name}-again`, ['--runInBand', '--runTestsByPath', ...files.map(({ file }) => file)]);
+  if (second.failed === 0)
+    for (const { file, tests } of files) passedAlone.push(`${relative(root, file)}: ${tests.join('; ')}`);
+  return countAgain(first, files, second);
+}
+
+function resultOf(name) {
+  const file = join(results, `${name}.json`);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
 async function jest(name, args) {
   // Its own words say what is missing; the tests that need it would only time out one by one.
   const redis = read(process.execPath, [join(root, 'scripts', 'ensure-redis.mjs')], { timeoutMs: 600_000 }).trim();
@@ -113,7 +147,7 @@ async function jest(name, args) {
     ],
     { env: { ...JEST_ENV, REDIS_SERVER_BIN: redis }, timeoutMs: 1_800_000 },
   );
-  return countJestResult(existsSync(file) ? readFileSync(file, 'utf8') : undefined, code);
+  return countJestResult(resultOf(name), code);
 }
 
 function hasTests(folder) {

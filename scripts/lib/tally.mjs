@@ -46,3 +46,45 @@ export function countJestResult(json, exitCode) {
   if (exitCode !== 0 && counts.failed === 0) counts.failed = 1;
   return counts;
 }
+
+/** @typedef {{ file: string, tests: readonly string[], counts: Counts }} FailedFile */
+
+/**
+ * The files in which something failed, with the names of those tests and the counts of all of the file.
+ * @param {string | undefined} json as {@link countJestResult} takes it
+ * @returns {FailedFile[]} empty if it cannot be read
+ */
+export function failedFiles(json) {
+  let files;
+  try {
+    files = JSON.parse(json ?? '').testResults ?? [];
+  } catch {
+    return [];
+  }
+  return files
+    .filter(({ status }) => status === 'failed')
+    .map(({ name, assertionResults: tests = [] }) => {
+      const counted = (wanted) => tests.filter(({ status }) => status === wanted);
+      const [passed, failed] = [counted('passed').length, counted('failed')];
+      return {
+        file: name,
+        tests: failed.map(({ fullName }) => fullName),
+        // One that could not be loaded has no test.
+        counts: { passed, failed: Math.max(1, failed.length), skipped: tests.length - passed - failed.length },
+      };
+    });
+}
+
+/**
+ * What a run adds up to when the files that had failed were run again: those count as they did the second time.
+ * @param {Counts} first of all files  @param {readonly FailedFile[]} files  @param {Counts} second of those files
+ * @returns {Counts}
+ */
+export function countAgain(first, files, second) {
+  const before = total(files.map(({ counts }) => counts));
+  return {
+    passed: first.passed - before.passed + second.passed,
+    failed: Math.max(0, first.failed - before.failed) + second.failed,
+    skipped: first.skipped - before.skipped + second.skipped,
+  };
+}
