@@ -59,7 +59,7 @@ export function pipesOf({ stdio }: ChildProcess, pid: number): string[] {
   });
 }
 
-/** The system numbers the two ends of a pair one after the other, ours first. */
+/** Nearly always the system numbers the two ends of a pair one after the other, ours first. */
 function otherEndOf(stream: unknown): string | undefined {
   const descriptor = (stream as { _handle?: { fd?: unknown } } | null | undefined)?._handle?.fd;
   if (typeof descriptor !== 'number' || descriptor < 0) return undefined;
